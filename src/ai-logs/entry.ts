@@ -5,9 +5,10 @@ import type { Kept, Usage } from '../ai/usage/usage.ts'
 import { estimatedIn, estimatedOut } from '../ai/usage/estimate.ts'
 import { sumOf } from '../ai/usage/session.ts'
 import { appOf, personal } from '../store/records/audit-entry.ts'
-import type { ActingApp, Token } from '../store/records/records.ts'
+import type { ActingApp, LedgerAttempt, Token } from '../store/records/records.ts'
 import type { Bodies, Body, LogBatchWriter } from '../store/log-batch/batch.ts'
 import { type Capture, headSize, tailSize } from './capture.ts'
+import { customCostOf } from './custom-cost.ts'
 import { mask, redacted, redactedBytes } from '../tokens/redaction.ts'
 import { decode } from './decode.ts'
 import type { Observation } from './observation.ts'
@@ -72,7 +73,12 @@ export function writeEntry(
     tokensIn,
     tokensOut,
     ...(use.isEstimated && { usageIsEstimated: true as const }),
-    cost: costOf(o, model, use, meter),
+    cost:
+      o.customCost === null ? costOf(o, model, use, meter) : customCostOf(o.customCost, tokensIn, tokensOut),
+    ...(o.customCost !== null && { hasCustomCost: true as const }),
+    ...(o.attempts.length > 0 && { attempts: o.attempts.map(attemptOf) }),
+    ...(o.step > 0 && { step: o.step }),
+    ...(o.eventId !== null && { eventId: o.eventId }),
     cached: false,
     authenticated: o.authenticated,
     tokenId: o.token?.id ?? null,
@@ -86,6 +92,10 @@ export function writeEntry(
   const actor = o.token?.actor ?? ownerOf(o.token)
   const entry = actor === undefined ? ofAny : { ...ofAny, app: appOf(actor) }
   writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)
+}
+
+function attemptOf({ model, duration, ...attempt }: LedgerAttempt): LedgerAttempt {
+  return { ...attempt, model: model && redacted(model), duration: Math.round(duration) }
 }
 
 /** Returns the person whose own token made a call. */

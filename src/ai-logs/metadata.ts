@@ -20,7 +20,7 @@ export function parseMetadata(value: string): Reading<Metadata> {
   return { value: object as Metadata }
 }
 
-function parseJson(bytes: Buffer): unknown {
+export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) return null
   try {
     return JSON.parse(bytes.toString())

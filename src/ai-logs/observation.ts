@@ -1,8 +1,9 @@
 // What the edge saw of an AI call, raw: nothing is parsed or copied while the request is served.
 
 import type { SessionUsage } from '../ai/usage/session.ts'
-import type { Gateway, Metadata, Token } from '../store/records/records.ts'
+import type { Gateway, LedgerAttempt, Metadata, Token } from '../store/records/records.ts'
 import type { Capture } from './capture.ts'
+import type { CustomCost } from './custom-cost.ts'
 
 export interface Observation {
   readonly gateway: Gateway
@@ -28,6 +29,12 @@ export interface Observation {
   /** Null if the route requires no token. */
   readonly token: Pick<Token, 'id' | 'name' | 'actor' | 'person'> | null
   readonly metadata: Metadata | null
+  /** What the caller says that the call belongs to and costs; null for nothing. */
+  readonly eventId: string | null
+  readonly customCost: CustomCost | null
+  readonly attempts: readonly LedgerAttempt[]
+  /** The number of the model on its route. */
+  readonly step: number
   readonly requestContentType: string | null
   readonly responseContentType: string | null
   readonly requestEncoding: string | null

@@ -25,6 +25,7 @@ const keys: ReadonlyMap<string, { readonly field: LogField; readonly type: Value
   ['token_id', { field: 'token_id', type: 'text' }],
   ['user_id', { field: 'user_id', type: 'text' }],
   ['client_id', { field: 'client_id', type: 'text' }],
+  ['event_id', { field: 'event_id', type: 'text' }],
   ['duration', { field: 'duration', type: 'number' }],
   ['tokens_in', { field: 'tokens_in', type: 'number' }],
   ['tokens_out', { field: 'tokens_out', type: 'number' }],

@@ -144,6 +144,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   token_id: { field: 'token_id', operator: 'eq', type: 'text' },
   user_id: { field: 'user_id', operator: 'eq', type: 'text' },
   client_id: { field: 'client_id', operator: 'eq', type: 'text' },
+  event_id: { field: 'event_id', operator: 'eq', type: 'text' },
   request_content_type: { field: 'request_content_type', operator: 'eq', type: 'text' },
   response_content_type: { field: 'response_content_type', operator: 'eq', type: 'text' },
   search: { field: 'metadata', operator: 'contains', type: 'text' },

@@ -64,6 +64,15 @@ const fields: Readonly<Partial<Record<LogField, { members: Partial<LogEntry>[]; 
       ['neq', [null], 'bc'],
     ],
   },
+  event_id: {
+    members: [{}, { eventId: 'order-1' }, { eventId: 'order-2' }],
+    cases: [
+      ['eq', ['order-1'], 'b'],
+      ['contains', ['ORDER'], 'bc'],
+      ['eq', [null], 'a'],
+      ['neq', ['order-1'], 'ac'],
+    ],
+  },
   cost: { members: absentFirst('cost', 0.25), cases: numbersWithAbsent(0.25) },
   request_content_type: {
     members: absentFirst('requestContentType', 'text/plain'),

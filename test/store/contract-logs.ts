@@ -10,11 +10,23 @@ import type { LogFilter, LogScanQuery, LogSumQuery, Store } from '../../src/stor
 import type { Place } from './contract.ts'
 import { gateway, hex, logEntries, logQuery } from './contract-specimens.ts'
 
+const rareMembers: Partial<LogEntry> = {
+  usageIsEstimated: true,
+  dropped: ['thinking'],
+  attempts: [
+    { provider: 'openai', model: null, outcome: 'http_503', duration: 12 },
+    { provider: 'groq', model: 'llama', outcome: 'ok', duration: 340 },
+  ],
+  step: 1,
+  eventId: 'order-1',
+  hasCustomCost: true,
+}
+
 export function logsContract(name: string, place: Place): void {
   test(`${name}: an entry is kept as it was given, and listed without its bodies`, async t => {
     const { logs, kept, append } = await start(place, t)
     const [full, bare] = logEntries(kept, 2, i =>
-      i === 0 ? {} : { ...bareMembers, createdAt: Date.UTC(2026, 0, 2) + 0.5 },
+      i === 0 ? rareMembers : { ...bareMembers, createdAt: Date.UTC(2026, 0, 2) + 0.5 },
     )
     assert.equal(await append([full!, bare!]), 2)
     for (const entry of [full!, bare!]) {

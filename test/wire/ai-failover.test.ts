@@ -149,7 +149,7 @@ const failures: Readonly<Record<string, readonly [script: Script, outcome: strin
   ],
 }
 
-const fastTimeouts = { response: 60 }
+const fastTimeouts = { response: 250 }
 
 describe('a first provider that', () => {
   for (const [name, [script, outcome]] of Object.entries(failures))
@@ -174,6 +174,10 @@ describe('a first provider that', () => {
       const entry = await ai.entry()
       equal(response.field('svc-aig-log-id'), entry.id)
       deepEqual([entry.provider, entry.model, entry.success], ['groq', 'llama', true])
+      deepEqual(
+        [entry.step, entry.attempts!.map(attempt => `${attempt.provider} ${attempt.outcome}`)],
+        [1, [`openai ${outcome}`, 'groq ok']],
+      )
     })
 })
 

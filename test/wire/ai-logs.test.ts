@@ -29,7 +29,11 @@ test('an entry says what happened, without credentials', async t => {
   const ai = await start(t)
   await chat(ai, 'svc-aig-metadata: {"team":"search","run":7}', 'Cookie: SECRET-cookie')
   const entry = await ai.entry()
-  const { id, createdAt, duration, timeToFirstByte, cost, tokenId, ...rest } = entry
+  const { id, createdAt, duration, timeToFirstByte, cost, tokenId, attempts, ...rest } = entry
+  assert.deepEqual(
+    attempts!.map(attempt => ({ ...attempt, duration: 0 })),
+    [{ provider: 'openai', model: 'gpt-4o-mini', outcome: 'ok', duration: 0 }],
+  )
   assert.match(tokenId!, /^[0-9a-f]{32}$/)
   assert.match(id, /^[0-9a-f]{16}$/)
   assert.ok(Math.abs(createdAt - Date.now()) < 5_000)
@@ -322,4 +326,25 @@ test('a credential as the model is left out too', async t => {
   const entry = await ai.entry()
   assert.equal(entry.model, 'svct_[redacted]')
   assert.doesNotMatch(JSON.stringify(entry), new RegExp(token.slice(5, 20)))
+})
+
+test('a caller names the event of a call, and what it costs', async t => {
+  const ai = await start(t)
+  await chat(ai, 'svc-aig-event-id: order-1', 'svc-aig-custom-cost: {"total_cost":0.5}')
+  const { eventId, cost, hasCustomCost } = await ai.entry()
+  assert.deepEqual([eventId, cost, hasCustomCost], ['order-1', 0.5, true])
+  await chat(ai, 'svc-aig-custom-cost: {"per_token_in":0.25,"per_token_out":1}')
+  const priced = await ai.entry(2)
+  assert.deepEqual([priced.cost, priced.tokensIn, priced.tokensOut], [5.25, 9, 3])
+  for (const [name, value] of [
+    ['svc-aig-event-id', ''],
+    ['svc-aig-event-id', 'two words'],
+    ['svc-aig-event-id', 'x'.repeat(129)],
+    ['svc-aig-event-id', 'a\r\nsvc-aig-event-id: b'],
+    ['svc-aig-custom-cost', '{"total_cost":-1}'],
+  ] as const) {
+    const response = await chat(ai, `${name}: ${value}`)
+    assert.equal(response.status, 400, value)
+    assert.match(response.text, new RegExp(`${name} must be`))
+  }
 })

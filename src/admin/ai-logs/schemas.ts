@@ -119,8 +119,15 @@ export const logSeries = open(
   },
 )
 
-/** Only of some calls: those with estimated tokens, those with omitted parts, and those of an app. */
+/** Only of some calls, such as those with estimated tokens or omitted parts, and those of an app. */
 const some: Members = {
+  custom_cost: about('Present, and true, if the caller named the cost, or the price of a token.', flag),
+  attempts: about(
+    'Each attempt at the call, in order. `outcome` is `ok`, `http_` with the status of the provider, `stream_error`, the name of an error, or `client_left`; `duration` is the time until its first content or its failure, in ms. Absent in older entries.',
+    listOf(open({ provider: text, model: orNull(text), outcome: text, duration: { ...number, minimum: 0 } })),
+  ),
+  step: about('Which model of its route responded, from 0.', whole(0)),
+  event_id: about('What the caller sent as `svc-aig-event-id`.', text),
   usage_estimated: about(
     'Present, and true, if the call ended before its provider reported its tokens: they are estimated by what was sent.',
     flag,

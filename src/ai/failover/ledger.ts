@@ -1,17 +1,6 @@
 // The attempts of a call, in order, for its caller, its log entry and its traces.
 
-/** Sent between processes as data. */
-export interface LedgerAttempt {
-  readonly provider: string
-  readonly model: string | null
-  /**
-   * `ok`, `http_` with the status of the provider, the name of the error record if it did not respond,
-   * `stream_error` for a stream that began with an error, or `client_left`.
-   */
-  readonly outcome: string
-  /** Ms until its first content, or until it failed. */
-  readonly duration: number
-}
+import type { LedgerAttempt } from '../../store/records/records.ts'
 
 /** A structured field: a list (RFC 9651 section 3.1). */
 export function writeLedger(attempts: readonly LedgerAttempt[]): string {

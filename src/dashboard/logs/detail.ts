@@ -6,11 +6,12 @@ import { apiPath, missing } from '../page/api-client.ts'
 import { personal } from '../../store/records/audit-entry.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
 import { bodyBlock } from '../parts/body.ts'
+import { badge, table } from '../parts/lists.ts'
 import { compact, dollars, grouped } from '../parts/numbers.ts'
 import { exactTime, oneLine } from '../parts/values.ts'
 import { paths, withQuery } from '../page/paths.ts'
 import { crumbsOf, gatewayOf } from '../gateways/page-data.ts'
-import { span, tokensPerSecond, type WholeLog } from './log.ts'
+import { type Attempt, span, tokensPerSecond, type WholeLog } from './log.ts'
 import { statusBadge } from './table.ts'
 import { troubleOf } from './call-failure.ts'
 
@@ -34,7 +35,7 @@ export const showLog: Handler = async request => {
       section('call', 'Call', callFacts(request, log)),
       section('time', 'Time', timeFacts(log)),
       section('usage', 'Usage', usageFacts(log)),
-    ]}</div>${log.metadata !== null && section('metadata', 'Metadata', metadataFacts(log.metadata))}${section(
+    ]}</div>${log.attempts !== undefined && section('attempts', 'Attempts', attemptTable(log.attempts))}${log.metadata !== null && section('metadata', 'Metadata', metadataFacts(log.metadata))}${section(
       'bodies',
       'Bodies',
       visible.length === 0
@@ -139,6 +140,7 @@ function callFacts(request: PageRequest, log: WholeLog): Html {
       log.dropped === undefined ? null : html`<code class="long">${log.dropped.join(', ')}</code>`,
     ],
     ['Cached', log.cached ? 'yes' : null],
+    ['Event', log.event_id === undefined ? null : like('event_id', log.event_id)],
     ['Ray', html`<code>${log.id}</code>`],
   ])
 }
@@ -157,7 +159,20 @@ function timeFacts(log: WholeLog): Html {
   ])
 }
 
-function usageFacts({ tokens_in, tokens_out, usage_estimated, cost }: WholeLog): Html {
+function attemptTable(attempts: readonly Attempt[]): Html {
+  return table(
+    'Attempts',
+    [
+      { title: 'Provider', isName: true, cell: ({ provider }) => isolated(provider) },
+      { title: 'Model', cell: ({ model }) => (model === null ? 'Unknown' : isolated(model)) },
+      { title: 'Outcome', cell: ({ outcome }) => badge(outcome, outcome === 'ok' ? 'good' : 'bad') },
+      { title: 'Took', isNumber: true, cell: ({ duration }) => span(duration) },
+    ],
+    attempts,
+  )
+}
+
+function usageFacts({ tokens_in, tokens_out, usage_estimated, cost, custom_cost }: WholeLog): Html {
   const isKnown = tokens_in !== null && tokens_out !== null
   return facts([
     ['Tokens in', countOf(tokens_in)],
@@ -167,7 +182,9 @@ function usageFacts({ tokens_in, tokens_out, usage_estimated, cost }: WholeLog):
     [
       'Cost',
       cost !== null
-        ? dollars(cost)
+        ? custom_cost
+          ? html`${dollars(cost)} <span class="hint">named by the caller</span>`
+          : dollars(cost)
         : tokens_in === null && tokens_out === null
           ? 'Unknown: the response does not say how many tokens it used'
           : 'Unknown: there is no price for this model, its tier or what else it used',

@@ -16,6 +16,7 @@ const filterNames = [
   'provider',
   'token_id',
   'client_id',
+  'event_id',
   'status',
   'search',
   'min_cost',
@@ -78,7 +79,7 @@ export function filterForm({ path, filters, failure = null, hasTime }: FilterFor
     { ...filters, start_date: inField(filters.start_date), end_date: inField(filters.end_date) },
     failure === null ? {} : faultsOf(failure),
   )
-  const rare = ['provider', 'token_id', 'client_id', 'status', 'min_cost', 'min_duration']
+  const rare = ['provider', 'token_id', 'client_id', 'event_id', 'status', 'min_cost', 'min_duration']
   const isOpen = rare.some(name => filters[name] !== undefined || draft.fault(name) !== undefined)
   const field = (name: (typeof filterNames)[number], label: string, type: 'text' | 'datetime-local') =>
     textField(draft, { name, label, type, isDependent: true, most: 1_000 })
@@ -96,7 +97,7 @@ ${filters.range !== undefined && html`<input type="hidden" name="range" value="$
       ],
     },
   )}${text('model', 'Model')}${text('search', 'In metadata')}${hasTime && [field('start_date', 'From (UTC)', 'datetime-local'), field('end_date', 'To (UTC)', 'datetime-local')]}</div>
-<details class="more"${isOpen && html` open`}><summary>More filters</summary><div class="pair">${text('provider', 'Provider')}${text('status', 'Status')}${text('token_id', 'Token id')}${text('client_id', 'App id')}${text('min_cost', 'Cost above, $')}${text('min_duration', 'Took over, ms')}</div></details>
+<details class="more"${isOpen && html` open`}><summary>More filters</summary><div class="pair">${text('provider', 'Provider')}${text('status', 'Status')}${text('token_id', 'Token id')}${text('client_id', 'App id')}${text('event_id', 'Event id')}${text('min_cost', 'Cost above, $')}${text('min_duration', 'Took over, ms')}</div></details>
 <div class="actions"><button class="plain small">Filter</button>${Object.keys(filters).length > 0 && html`<a href="${path}">Clear the filters</a>`}</div></form>`
 }
 

@@ -16,6 +16,10 @@ export interface Log {
   readonly tokens_out: number | null
   readonly usage_estimated?: true
   readonly cost: number | null
+  readonly custom_cost?: true
+  readonly attempts?: readonly Attempt[]
+  readonly step?: number
+  readonly event_id?: string
   readonly cached: boolean
   readonly authentication: boolean
   readonly token_id: string | null
@@ -29,6 +33,14 @@ export interface Log {
   readonly user_email?: string
   readonly client_id?: string
   readonly client_name?: string
+}
+
+export interface Attempt {
+  readonly provider: string
+  readonly model: string | null
+  readonly outcome: string
+  /** Ms. */
+  readonly duration: number
 }
 
 /** An entry with its bodies, as far as they were stored. */

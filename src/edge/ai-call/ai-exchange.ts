@@ -1,10 +1,9 @@
 // The state of an AI call, beyond that of every exchange.
 
-import type { Gateway, Token } from '../../store/records/records.ts'
+import type { Gateway, LedgerAttempt, Token } from '../../store/records/records.ts'
 import type { Key, KeyRing } from '../../ai/providers/key-ring.ts'
 import type { Call } from '../../ai/plan.ts'
 import type { Controls } from '../../ai/failover/controls.ts'
-import type { LedgerAttempt } from '../../ai/failover/ledger.ts'
 import type { ProviderCalls } from '../../ai/providers/provider-calls.ts'
 import type { Dialect } from '../../ai/providers/provider-rows.ts'
 import type { Provider } from '../../ai/providers/providers.ts'

@@ -12,6 +12,8 @@ export class AiFields {
   gatewayAuthorization: Once = null
   gatewayId: Once = null
   metadata: Once = null
+  eventId: Once = null
+  customCost: Once = null
   collectLog: Once = null
   collectLogPayload: Once = null
   requestTimeout: Once = null
@@ -56,6 +58,12 @@ export class AiFields {
         break
       case 'svc-aig-metadata':
         this.metadata = once(this.metadata, value)
+        break
+      case 'svc-aig-event-id':
+        this.eventId = once(this.eventId, value)
+        break
+      case 'svc-aig-custom-cost':
+        this.customCost = once(this.customCost, value)
         break
       case 'svc-aig-collect-log':
         this.collectLog = once(this.collectLog, value)

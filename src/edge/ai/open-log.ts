@@ -1,10 +1,12 @@
 // Decides what is stored of an AI call in the log of its gateway.
 
+import { parseCustomCost } from '../../ai-logs/custom-cost.ts'
+import type { Reading } from '../../base/text/quantity.ts'
 import { parseMetadata } from '../../ai-logs/metadata.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { type Once, repeated } from '../ai-call/ai-fields.ts'
+import { type AiFields, type Once, repeated } from '../ai-call/ai-fields.ts'
 import { Tap } from '../ai-call/tap.ts'
 import { controlsOf } from './begin-course.ts'
 
@@ -12,7 +14,7 @@ import { controlsOf } from './begin-course.ts'
 export function openLog(x: Exchange): Refusal | null {
   const { ai } = x
   if (ai === null) return null
-  const { gatewayId, metadata, collectLog, collectLogPayload, contentEncoding, unknown } = ai.fields
+  const { gatewayId, collectLog, collectLogPayload, contentEncoding, unknown } = ai.fields
   if (unknown !== null) return badField(unknown, 'is not supported by this gateway')
   if (ai.target.api !== 'rest' && gatewayId !== null && gatewayId !== ai.target.gateway)
     return badField('svc-aig-gateway-id', 'must name the gateway in the path, or be left out')
@@ -28,12 +30,34 @@ export function openLog(x: Exchange): Refusal | null {
   // Only a native body can be encoded: others are parsed here.
   if (logManagement > 0 && collectLog !== 'false')
     x.tap = new Tap({ keepsPayloads, isEncoded: contentEncoding !== null })
-  if (metadata === null) return null
-  if (metadata === repeated) return badField('svc-aig-metadata', 'must be given once')
-  const reading = parseMetadata(metadata)
-  if ('flaw' in reading) return badField('svc-aig-metadata', reading.flaw)
-  if (x.tap !== null) x.tap.metadata = reading.value
-  return null
+  return noteLabels(ai.fields, x.tap)
+}
+
+/** Notes what the caller says about the entry of its call; `tap` is null if it has none. */
+function noteLabels({ metadata, eventId, customCost }: AiFields, tap: Tap | null): Refusal | null {
+  if (metadata === null && eventId === null && customCost === null) return null
+  const note = <T>(
+    name: string,
+    field: Once,
+    parse: (text: string) => Reading<T>,
+    keep: (value: T, tap: Tap) => void,
+  ) => {
+    if (field === null) return null
+    if (field === repeated) return badField(name, 'must be given once')
+    const reading = parse(field)
+    if ('flaw' in reading) return badField(name, reading.flaw)
+    if (tap !== null) keep(reading.value, tap)
+    return null
+  }
+  return (
+    note('svc-aig-metadata', metadata, parseMetadata, (value, tap) => (tap.metadata = value)) ??
+    note('svc-aig-event-id', eventId, parseEventId, (value, tap) => (tap.eventId = value)) ??
+    note('svc-aig-custom-cost', customCost, parseCustomCost, (value, tap) => (tap.customCost = value))
+  )
+}
+
+function parseEventId(text: string): Reading<string> {
+  return /^[!-~]{1,128}$/.test(text) ? { value: text } : { flaw: 'must be 1 to 128 visible ASCII characters' }
 }
 
 function isOptionalBoolean(value: Once): boolean {

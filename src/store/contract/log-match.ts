@@ -69,6 +69,8 @@ function logValue(entry: LogSummary, field: LogField): LogValue {
       return entry.app?.user ?? null
     case 'client_id':
       return entry.app?.client ?? null
+    case 'event_id':
+      return entry.eventId ?? null
     case 'metadata':
       return entry.metadata && metadataText(entry.metadata)
     default:

@@ -527,6 +527,7 @@ export const logFields = [
   'token_id',
   'user_id',
   'client_id',
+  'event_id',
   'duration',
   'tokens_in',
   'tokens_out',

@@ -1,6 +1,6 @@
 // A log entry as a JSON array, without its account, gateway, time, id and bodies: short, and quick to write and to search.
 
-import type { LogSummary, Metadata } from '../records/records.ts'
+import type { LedgerAttempt, LogSummary, Metadata } from '../records/records.ts'
 
 /** The members of a row, in order. */
 export const rowMembers = [
@@ -30,7 +30,14 @@ export const rowMembers = [
   'request_content_type',
   'response_content_type',
   'dropped',
+  'attempts',
+  'step',
+  'event_id',
+  'has_custom_cost',
 ] as const
+
+/** Members of all rows; those behind them are left out from the last one on that is null. */
+const always = rowMembers.indexOf('dropped')
 
 type LogRow = readonly [
   provider: string,
@@ -59,8 +66,14 @@ type LogRow = readonly [
   metadataText: string | null,
   requestContentType: string | null,
   responseContentType: string | null,
-  dropped: readonly string[] | null,
+  dropped?: readonly string[] | null,
+  attempts?: readonly AttemptRow[] | null,
+  step?: number | null,
+  eventId?: string | null,
+  hasCustomCost?: true | null,
 ]
+
+type AttemptRow = readonly [provider: string, model: string | null, outcome: string, duration: number]
 
 /** Where an entry belongs. */
 type Place = Pick<LogSummary, 'account' | 'gateway' | 'createdAt' | 'id'>
@@ -94,8 +107,14 @@ export function rowOf(e: LogSummary): string {
     e.requestContentType,
     e.responseContentType,
     e.dropped ?? null,
+    e.attempts?.map(({ provider, model, outcome, duration }) => [provider, model, outcome, duration]) ?? null,
+    e.step ?? null,
+    e.eventId ?? null,
+    e.hasCustomCost ?? null,
   ]
-  return JSON.stringify(row)
+  let { length } = row
+  while (length > always && row[length - 1] === null) length--
+  return JSON.stringify(length < row.length ? row.slice(0, length) : row)
 }
 
 export function summaryOf(text: string, place: Place): LogSummary {
@@ -126,6 +145,10 @@ export function summaryOf(text: string, place: Place): LogSummary {
     requestContentType,
     responseContentType,
     dropped,
+    attempts,
+    step,
+    eventId,
+    hasCustomCost,
   ]: LogRow = JSON.parse(text)
   return {
     id: place.id,
@@ -153,6 +176,10 @@ export function summaryOf(text: string, place: Place): LogSummary {
     requestContentType,
     responseContentType,
     ...(dropped && { dropped }),
+    ...(attempts && { attempts: attempts.map(attemptOf) }),
+    ...(step && { step }),
+    ...(eventId && { eventId }),
+    ...(hasCustomCost && { hasCustomCost }),
     ...(user !== null && {
       // The app is named once, as the token.
       app: {
@@ -164,6 +191,10 @@ export function summaryOf(text: string, place: Place): LogSummary {
       },
     }),
   }
+}
+
+function attemptOf([provider, model, outcome, duration]: AttemptRow): LedgerAttempt {
+  return { provider, model, outcome, duration }
 }
 
 /** Returns the text of metadata that is searched. */

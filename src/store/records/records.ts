@@ -272,6 +272,14 @@ export interface LogEntry {
   /** Present if the provider did not report tokens, so that they are estimated from what was sent. */
   readonly usageIsEstimated?: true
   readonly cost: number | null
+  /** Present if the caller named the cost or the price. */
+  readonly hasCustomCost?: true
+  /** Absent in older entries. */
+  readonly attempts?: readonly LedgerAttempt[]
+  /** The number of the entry of its model route that responded; absent for 0. */
+  readonly step?: number
+  /** What its caller calls the event that it belongs to. */
+  readonly eventId?: string
   readonly cached: boolean
   readonly authenticated: boolean
   /**
@@ -299,6 +307,19 @@ export interface LogEntry {
    * than its caller.
    */
   readonly providerResponse: Payload | null
+}
+
+/** One attempt at a call; a ledger is sent between processes as data. */
+export interface LedgerAttempt {
+  readonly provider: string
+  readonly model: string | null
+  /**
+   * `ok`, `http_` with the status of the provider, the name of the error record if it did not respond,
+   * `stream_error` for a stream that began with an error, or `client_left`.
+   */
+  readonly outcome: string
+  /** Ms until its first content, or until it failed. */
+  readonly duration: number
 }
 
 export type LogSummary = Omit<LogEntry, 'request' | 'response' | 'providerResponse'>

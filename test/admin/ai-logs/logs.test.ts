@@ -50,6 +50,23 @@ test('an entry says what the provider did not get', async t => {
   assert.deepEqual(json.result[0].dropped, dropped)
 })
 
+test('an entry has the attempts at its call, and is found by its event', async t => {
+  const { ask, kept } = await startApi(t)
+  const attempts = [
+    { provider: 'openai', model: 'gpt-5', outcome: 'http_503', duration: 12 },
+    { provider: 'groq', model: 'llama', outcome: 'ok', duration: 340 },
+  ]
+  const entry = entryWith(1, { attempts, step: 1, eventId: 'order-1', hasCustomCost: true })
+  await keepEntries(kept, [entry, entryWith(2)])
+  const { result } = (await ask('GET', `${path}?event_id=order-1`)).json
+  assert.equal(result.length, 1)
+  const [{ attempts: shown, step, event_id, custom_cost }] = result
+  assert.deepEqual([shown, step, event_id, custom_cost], [attempts, 1, 'order-1', true])
+  const key = 'filters.key=event_id&filters.operator=neq&filters.value=order-1'
+  const others = (await ask('GET', `${path}?${key}`)).json.result
+  assert.deepEqual([others.length, 'attempts' in others[0], 'step' in others[0]], [1, false, false])
+})
+
 test('entries are filtered, ordered and cut into pages', async t => {
   const { ask, kept } = await startApi(t)
   const providers = ['openai', 'anthropic', 'openai', 'mistral']

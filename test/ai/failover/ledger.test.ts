@@ -1,6 +1,7 @@
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { type LedgerAttempt, writeLedger } from '../../../src/ai/failover/ledger.ts'
+import { writeLedger } from '../../../src/ai/failover/ledger.ts'
+import type { LedgerAttempt } from '../../../src/store/records/records.ts'
 
 test('a ledger is a list of structured items', () => {
   const attempts: LedgerAttempt[] = [

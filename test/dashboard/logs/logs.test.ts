@@ -122,6 +122,13 @@ test('a call has all that is known of it, with its bodies, which nothing runs', 
       metadata: { who: hostile },
       cost: 0.25,
       dropped: ['thinking', hostile],
+      hasCustomCost: true,
+      eventId: hostile,
+      attempts: [
+        { provider: 'openai', model: hostile, outcome: 'http_503', duration: 12 },
+        { provider: 'groq', model: 'llama', outcome: 'ok', duration: 1_340 },
+      ],
+      step: 1,
       request: payload(JSON.stringify({ a: [1, {}, 'x:y,{'], b: script })),
       response: payload(`data: ${script}\n\n`, true),
       providerResponse: payload(JSON.stringify('y'.repeat(9_000))),
@@ -135,6 +142,8 @@ test('a call has all that is known of it, with its bodies, which nothing runs', 
   }
   const page = await get(`${path}/0000000000000001`)
   assert.ok(page.text.includes('$0.25'))
+  assert.match(page.text, /\$0\.25 named by the caller/)
+  assert.match(page.text, /http_503 12 ms groq llama ok 1\.3 s/)
   assert.match(page.text, /Left out thinking, /)
   const unescaped = page.body.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))
   assert.ok(

@@ -33,6 +33,7 @@ const terms: Readonly<Record<LogField, Term>> = {
   token_id: member('token_id', 'string'),
   user_id: member('user_id', 'string'),
   client_id: member('client_id', 'string'),
+  event_id: member('event_id', 'string'),
   duration: member('duration', 'number'),
   tokens_in: member('tokens_in', 'number'),
   tokens_out: member('tokens_out', 'number'),
