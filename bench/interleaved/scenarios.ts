@@ -32,7 +32,7 @@ export const scenarios = {
   full: zone('full'),
   resumed: zone('resumed'),
   down: zone('down'),
-  /** Chats with a token and a log, as by default; without both; with one of them, the log without bodies and with them; with a limit too; and with the model rewritten. */
+  /** Chats with a token and a log, as by default; without both; with one of them, the log without bodies and with them; with a limit too; with the model rewritten, and behind an alias. */
   chat: native('chat'),
   open: governedBy('open'),
   token: governedBy('token'),
@@ -40,6 +40,7 @@ export const scenarios = {
   log: governedBy('log'),
   governed: governedBy('governed'),
   rest: { mix: 'chat', peer: (name, root) => gatehouseAi('REST', name, { root }) },
+  alias: { mix: 'alias', peer: (name, root) => gatehouseAi('alias', name, { root }) },
   unknown: native('unknown'),
   missing: native('missing'),
   stream: native('ttft'),

@@ -25,6 +25,7 @@ export const HEATS: readonly Heat[] = [
   },
   { name: 'refused', contestants: [own('rules'), ...all('refused')] },
   alone('chat'),
+  alone('alias'),
   {
     name: 'unknown',
     contestants: [

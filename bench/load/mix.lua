@@ -73,6 +73,7 @@ local mixes = {
     return inTurn({ send('GET', '/'), send('GET', '/', nil, 'text/markdown'), send('GET', '/', nil, 'text/html') })
   end,
   chat = chat,
+  alias = chat,
   missing = chat,
   unknown = chatWithEach,
   revoked = chatWithEach,

@@ -47,6 +47,9 @@ export const GOVERNED = 'gatehouse governed'
 /** The route whose requests name provider and model in their body. */
 export const REST = 'gatehouse REST'
 
+/** The same route, whose requests name an alias of that model with a fallback. */
+export const ALIAS = 'gatehouse alias'
+
 /** Gatehouse with so many workers, all of them measured by what comes through. */
 export const ONE_WORKER = 'gatehouse 1 worker'
 export const TWO_WORKERS = 'gatehouse 2 workers'
@@ -156,6 +159,12 @@ export const MIXES = {
     ...CHAT,
     title: 'chat completion, 300 bytes of JSON, 700 bytes back',
     note: 'gatehouse is a zone that proxies the same chats; open is the native AI route of a gateway that asks for no token and keeps no log; native and REST are AI routes with a token checked and bodies logged, as by default; governed is native with a rate limit on top, which is far away; oauth is native with an access token of OAuth. Their CPU is that of the log entries, too; entries that the queue had to drop cost nothing and are counted beside it.',
+  },
+  alias: {
+    ...CHAT,
+    title: 'chat completion, by its model and by an alias with a fallback',
+    peers: [REST, ALIAS] as readonly string[],
+    note: 'The fallback is never needed. A call with an alias is held until its content, and its caller learns of its attempts.',
   },
   unknown: {
     ...REFUSED_CHAT,

@@ -29,7 +29,7 @@ const PARTS: readonly string[] = [
   ...new Set([...HEATS.map(({ name }) => name), ...ROUND_MIXES, 'profile', 'start', 'soak', 'scan']),
 ]
 const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['ai', ['chat', 'unknown', 'ttft', 'steady', 'profile', 'scan']],
+  ['ai', ['chat', 'alias', 'unknown', 'ttft', 'steady', 'profile', 'scan']],
 ])
 
 export const USAGE = `npm run bench -- [options]

@@ -44,6 +44,7 @@ export const PEERS: readonly Peer[] = [
   gatehouseWith('open', OPEN),
   gatehouseWith('governed', GOVERNED),
   gatehouseAi('REST'),
+  gatehouseAi('alias'),
   gatehouseAdmin(),
   ...gatehousesWithRules,
   redisGet(),

@@ -11,6 +11,7 @@ import {
   OPEN,
   PASSING,
   REFUSING,
+  ALIAS,
   REST,
   TWO_WORKERS,
 } from './mixes.ts'
@@ -128,6 +129,12 @@ export const TARGETS: readonly Target[] = [
     1.1,
     { peer: REST, mix: 'chat', metric: 'cost' },
     native('chat', 'cost'),
+  ),
+  atMost(
+    'Chat with an alias that has a fallback: CPU against the same by its model',
+    1.05,
+    { peer: ALIAS, mix: 'alias', metric: 'cost' },
+    { peer: REST, mix: 'alias', metric: 'cost' },
   ),
   atMost('Chat with a token of OAuth: CPU against an API token', 1.05, oauth('chat'), native('chat', 'cost')),
   atMost(

@@ -16,7 +16,10 @@ const TOKEN = /\bsvct_[\w-]+/
 const LOG_LENGTH = 100_000
 const FAR = 1_000_000_000
 
-type Route = 'native' | 'REST'
+/** As long as the model behind it, so that both requests have the same length. */
+const ALIAS_NAME = 'openai-gpt-4o-mini'
+
+type Route = 'native' | 'REST' | 'alias'
 
 /** Makes a peer of one kind of AI route of the Gatehouse in a source tree. */
 export function gatehouseAi(
@@ -31,7 +34,8 @@ export function gatehouseAi(
     async prepare(port, origin) {
       const admin = await freePort()
       const more = (await settings()) + (await zones(origin))
-      const path = keep('gatehouse-ai.yaml', config(port, admin, origin) + more)
+      const models = route === 'alias' ? aliasOf(origin) : ''
+      const path = keep('gatehouse-ai.yaml', config(port, admin, origin) + models + more)
       const args = [join(root, 'src/main.ts'), 'start', '--config', path]
       const env = { GATEHOUSE_DATA: emptyFolder() }
       return { file: process.execPath, args, env, prints: TOKEN, metrics: admin }
@@ -108,9 +112,21 @@ ${unboundedConnections}ai:
 `
 }
 
+/** Adds a second provider to those of the configuration, and an alias that falls back to it. */
+function aliasOf(origin: number): string {
+  const { model } = PROVIDER_DOOR
+  return `    custom-spare:
+      url: http://127.0.0.1:${origin}/v1
+      keys: sk-bench
+  models:
+    ${ALIAS_NAME}: [openai/${model}, custom-spare/${model}]
+`
+}
+
 function doorOf(route: Route, printed: string): Door {
   const { account, token } = firstStartIn(printed)
-  return route === 'REST' ? restDoor(account, token) : nativeDoor(account, token)
+  if (route === 'native') return nativeDoor(account, token)
+  return restDoor(account, token, route === 'REST' ? `openai/${PROVIDER_DOOR.model}` : ALIAS_NAME)
 }
 
 /** Finds the account and its first token in what the first start on an empty store prints. */
@@ -130,10 +146,10 @@ export function nativeDoor(account: string, token: string): Door {
   }
 }
 
-function restDoor(account: string, token: string): Door {
+function restDoor(account: string, token: string, model: string): Door {
   return {
     path: `/client/v4/accounts/${account}/ai/v1/chat/completions`,
-    model: `openai/${PROVIDER_DOOR.model}`,
+    model,
     fields: {},
     token: ['authorization', `Bearer ${token}`],
   }

@@ -18,6 +18,7 @@ test('without options everything but the soak is measured, up to 40 blocks, and 
     ...[
       'refused',
       'chat',
+      'alias',
       'unknown',
       'ttft',
       'client',
@@ -43,7 +44,7 @@ test('a soak comes on top', () => {
 
 test('ai stands for all that is about AI gateways', () => {
   assert.deepEqual(parse('--only', 'get,ai').parts, [
-    ...['get', 'chat', 'unknown', 'ttft', 'steady', 'profile', 'scan'],
+    ...['get', 'chat', 'alias', 'unknown', 'ttft', 'steady', 'profile', 'scan'],
   ])
 })
 
