@@ -126,6 +126,7 @@ const held = {
     '/gateways/default/settings',
     {
       ...{ rate_limiting_limit: '0', rate_limiting_interval: '60', rate_limiting_technique: 'fixed' },
+      ...{ retry_max_attempts: '1', retry_delay: '200', retry_backoff: 'constant', on_abandon: 'abort' },
       ...{ rate_limiting_key: 'gateway', log_management: '0', log_management_strategy: 'DELETE_OLDEST' },
     },
   ],
