@@ -201,7 +201,6 @@ const commands: Readonly<Record<string, Command>> = {
   },
 }
 
-/** Runs the command that the arguments name; returns the exit code, 2 for an unknown command. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
   const [name] = argv
   if (name === 'help' && argv.length > 1) return runCommand([...argv.slice(1), '--help'])
@@ -221,7 +220,6 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   return (await command.load())(input)
 }
 
-/** Finds a command by its first two words, or by its first. */
 function find(argv: readonly string[]): { command: Command; rest: readonly string[] } | null {
   for (const words of [2, 1]) {
     const name = argv.slice(0, words).join(' ')
@@ -234,7 +232,6 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
 }
 
-/** Prints the verbs of a noun, or says that the command is unknown. */
 function helpWithNoun([noun, verb]: readonly string[]): number {
   const verbs = Object.keys(commands).filter(name => name.startsWith(`${noun} `))
   if (verbs.length > 0 && (verb === undefined || isHelp(verb))) {
@@ -253,7 +250,6 @@ function helpWithNoun([noun, verb]: readonly string[]): number {
   return complain(`unknown command '${words}'${hint}`)
 }
 
-/** Returns the input of the command, or a sentence about a mistake in the arguments. */
 function read({ options, arg }: Command, argv: readonly string[]): Input | string {
   try {
     const given = { args: [...argv], options, allowPositionals: true, tokens: true } as const

@@ -1,5 +1,4 @@
-// An ACME authority reached over the network through acme-client. Requests are sent by this file: acme-client
-// alone would retry them for minutes, without a size limit, and lose the reason for a refusal.
+// An ACME authority over the network. Requests are sent here: acme-client alone would retry without bounds.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Agent, IncomingMessage } from 'node:http'

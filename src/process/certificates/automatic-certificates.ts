@@ -1,5 +1,4 @@
-// Automatic certificates: the stored ones, their orders, and their status for operators. Runs only in the
-// process of the side port.
+// Automatic certificates, their orders and their status; only in the process of the side port.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -64,18 +63,15 @@ export class AutomaticCertificates {
     this.#timer = setInterval(() => this.warn(), period).unref()
   }
 
-  /** Reads the stored certificates for a configuration, unless the store is unreachable. */
   async prepare(config: AcmeConfig | null): Promise<void> {
     if (config !== null) await (this.#opening ??= this.#known.open())
   }
 
-  /** Resolves once every process serves the certificates; never rejects. */
   serve(config: AcmeConfig | null): Promise<void> {
     this.#config = config
     return this.#share()
   }
 
-  /** Obtains and renews the certificates of the configuration in effect. */
   start(): void {
     this.#orders.follow(this.#config)
     this.warn()
@@ -107,7 +103,6 @@ export class AutomaticCertificates {
     return counts
   }
 
-  /** Warns of certificates that expire within two weeks and cannot be renewed. */
   warn(): void {
     const now = this.#clock.now()
     for (const { host, notAfter, state, lastError } of this.statuses) {

@@ -24,7 +24,6 @@ export class CertificateWatch {
     this.#timer = setInterval(() => this.#look(), period).unref()
   }
 
-  /** Reads other certificates; the returned function watches them instead, and checks them at once. */
   prepare({ certificates }: TlsConfig): () => void {
     const read = certificates.map(({ certificate }) => new Certificate(certificate))
     return () => {

@@ -1,5 +1,4 @@
-// Warns of expiring authorities and revocation lists for client certificates: once expired, clients are
-// refused.
+// Warns of expiring authorities and revocation lists: once expired, clients are refused.
 
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
@@ -36,7 +35,6 @@ export class ClientTrustWatch {
     this.#timer = setInterval(() => this.#look(), period).unref()
   }
 
-  /** Reads the trust settings of other zones; the returned function starts watching them instead. */
   prepare(zones: Config['zones']): () => void {
     const watched = watchedIn(zones)
     return () => {

@@ -1,5 +1,4 @@
-// TLS of the listeners: automatic certificates, expiry warnings for certificate files and client authorities,
-// and session ticket keys.
+// TLS of the listeners: automatic certificates, expiry warnings, and session ticket keys.
 
 import { systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
@@ -44,7 +43,6 @@ export class ListenerTls {
     return this.#automatic?.statuses ?? []
   }
 
-  /** Opens the automatic certificates of the store, for the data plane once it exists. */
   open(store: Store, { secrets }: Management, plane: () => TlsTaker | null): void {
     const publish = async (automatic: AutomaticTls) => plane()?.takeCertificates(automatic)
     this.#automatic = new AutomaticCertificates({

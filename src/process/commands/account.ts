@@ -25,7 +25,6 @@ export async function create(input: Input): Promise<number> {
   })
 }
 
-/** Lists the accounts, oldest first. */
 export function list(input: Input): Promise<number> {
   return withConfiguredStore(input, async store => {
     const accounts = (await store.accounts.list()).map(viewAccount)

@@ -1,5 +1,4 @@
-// `gatehouse check`: validates the configuration and the files that its rules use, reports every mistake, and
-// changes nothing.
+// `gatehouse check`: validates the configuration and the files of its rules.
 
 import { AccessMetrics } from '../../metrics/counters/access-metrics.ts'
 import { createLogger } from '../../log/log.ts'

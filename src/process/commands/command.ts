@@ -6,26 +6,21 @@ export interface Command {
   readonly usage: string
   readonly summary: string
   readonly options: Readonly<Record<string, Option>>
-  /** Whether it takes an argument besides the options. */
   readonly arg?: 'required' | 'optional'
   readonly load: () => Promise<(input: Input) => number | Promise<number>>
 }
 
-/** An option, as `parseArgs` takes it, with its text in the command's help. */
 export interface Option {
   readonly type: 'string' | 'boolean'
   readonly multiple?: boolean
-  /** The placeholder for the value in the help. */
   readonly value?: string
   readonly help?: string
 }
 
-/** An option with a value. */
 export function text(value: string, help: string): Option {
   return { type: 'string', value, help }
 }
 
-/** A repeatable option. */
 export function texts(value: string, help: string): Option {
   return { ...text(value, help), multiple: true }
 }
@@ -65,7 +60,6 @@ export const yes: Readonly<Record<'yes', Option>> = {
   yes: flag('do not ask for confirmation'),
 }
 
-/** The same for every verb that uses the API. */
 export const access: Readonly<Record<string, Option>> = {
   account: text('ID', 'the account; default GATEHOUSE_ACCOUNT'),
   url: text('URL', 'the admin listener; default from the configuration'),

@@ -15,7 +15,6 @@ import type { Input } from './input.ts'
 import { json } from '../terminal/format.ts'
 import { complain, print, tell } from '../terminal/output.ts'
 
-/** Prints one error, as Markdown by default since terminals show it well; or the list of all. */
 export function errors({ args: [code], accept, json: asJson }: Input): number {
   if (asJson && accept !== undefined) return complain('--json cannot be combined with --accept')
   if (code === undefined) {

@@ -1,5 +1,4 @@
-// `gatehouse health`, for the health check of a container. With --running it checks whichever gateway runs on
-// this machine: a health check does not know its arguments, and its file may have changed since.
+// `gatehouse health`, for containers; with --running of any gateway here, whatever its arguments.
 
 import type { Endpoint } from '../../config/model/config.ts'
 import { loadConfig } from '../../config/load/load.ts'
@@ -28,9 +27,7 @@ export async function health(input: Input): Promise<number> {
 }
 
 interface Health {
-  /** Null if its side port is unknown. */
   readonly url: string | null
-  /** Null if it was found by its address. */
   readonly pid: number | null
   readonly problem: string | null
 }
@@ -41,7 +38,6 @@ function timeoutOf({ timeout }: Input): number | null {
   return seconds > 0 && seconds <= maxTimeout ? Math.ceil(seconds * 1000) : null
 }
 
-/** Returns null for a configuration with mistakes. */
 async function healthOfConfigured(input: Input, timeout: number): Promise<readonly Health[] | null> {
   const path = configPath(input)
   const loaded = loadConfig(path, process.env, { given: { admin: input.admin } })

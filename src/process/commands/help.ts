@@ -26,7 +26,6 @@ for a mistake in the arguments or in the configuration: then nothing was done.
 `
 }
 
-/** Returns a list of commands with their summaries. */
 export function helpForVerbs(commands: readonly Command[]): string {
   return commands.map(rowOf).join('')
 }
@@ -40,7 +39,6 @@ export function helpFor({ usage, summary, options }: Command): string {
   return `${wrapped(`Usage: gatehouse ${usage}`, 8)}\n${wrapped(summary, 0)}${list && `\n${list}`}`
 }
 
-/** Whether a command calls the management API: then it takes a token. */
 function usesApi({ options }: Command): boolean {
   return Object.hasOwn(options, 'token-file')
 }

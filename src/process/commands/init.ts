@@ -42,7 +42,6 @@ async function writeSchema(path: string): Promise<boolean> {
   return true
 }
 
-/** Returns why the file could not be written, or null. */
 async function writeNew(path: string, text: string): Promise<string | null> {
   try {
     await writeFile(path, text, { flag: 'wx' })

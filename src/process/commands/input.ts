@@ -70,7 +70,6 @@ export interface Input {
   readonly args: readonly string[]
 }
 
-/** The name of the file that `gatehouse init` writes. */
 export const configName = 'gatehouse.yaml'
 
 /** The option, else GATEHOUSE_CONFIG, else gatehouse.yaml here, else the program's own. */

@@ -1,5 +1,4 @@
-// `gatehouse reload` and `gatehouse upgrade`: make a gateway apply its configuration, or replace it by a new
-// process from the code on disk, and wait for the outcome.
+// `gatehouse reload` and `gatehouse upgrade`: start it, and wait for the outcome.
 
 import { resolve } from 'node:path'
 import type { Endpoint } from '../../config/model/config.ts'
@@ -18,12 +17,10 @@ import { columns } from '../terminal/format.ts'
 import { refuse, printResult } from '../terminal/output.ts'
 import { urlOf } from '../ports/urls.ts'
 
-/** Returns 0 once the configuration is in effect; 1 if it is not, or no gateway runs. */
 export function reload(input: Input): Promise<number> {
   return ask('reload', input, reloadText)
 }
 
-/** Returns 0 once another process serves; 1 if none does, or no gateway runs. */
 export function upgrade(input: Input): Promise<number> {
   return ask('upgrade', input, upgradeText)
 }

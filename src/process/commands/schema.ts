@@ -5,7 +5,6 @@ import { jsonSchema } from '../../config/load/json-schema.ts'
 import { bundledConfig, configName } from './input.ts'
 import { print } from '../terminal/output.ts'
 
-/** The name of the schema file beside a configuration, as in its first line. */
 export const schemaName = 'gatehouse.schema.json'
 
 export function schema(): number {
@@ -13,7 +12,6 @@ export function schema(): number {
   return 0
 }
 
-/** Returns the schema file; its descriptions of settings come from the configuration of the program. */
 export function schemaText(): string {
   const path = bundledConfig(configName)
   const explained = existsSync(path) ? readFileSync(path, 'utf8') : ''

@@ -13,7 +13,6 @@ const synonyms: readonly (readonly string[])[] = [
   ['tail', 'follow', 'watch'],
 ]
 
-/** Returns the command that was probably meant by a noun, or one word; null when none is similar. */
 export function suggestedCommand(
   [word, verb]: readonly [word: string, verb?: string | undefined],
   names: readonly string[],

@@ -1,5 +1,4 @@
-// `gatehouse user invite`: a one-time link straight from the store, to become a super administrator or a
-// member, or to regain access after losing a password or second factor.
+// `gatehouse user invite`: a one-time link straight from the store, to join or to regain access.
 
 import { resolve } from 'node:path'
 import { newId } from '../../base/ids/id.ts'
@@ -63,7 +62,6 @@ async function setUp(store: Store, account: string, origin: string): Promise<str
   return `${origin}${setUpPath(link.value)}`
 }
 
-/** Returns the link, or the exit code after explaining why there is none. */
 async function inviteByEmail(
   store: Store,
   account: string,

@@ -8,7 +8,6 @@ export function showVersion(input: Input): number {
   return printResult(input, { version, commit: commit(), node: process.versions.node }, `${versionLine()}\n`)
 }
 
-/** With the start of the commit, if known. */
 export function versionLine(): string {
   const from = commit()
   return from === null ? version : `${version} (${from.slice(0, 12)})`

@@ -6,9 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { reset } from '../../net/socket/reset.ts'
 
 interface Misdeed {
-  /** The path; one that ends in a slash includes everything below it. */
   readonly path: string
-  /** A URL that demonstrates it. */
   readonly example: string
   readonly expect: string
   readonly commit: (response: ServerResponse, request: IncomingMessage, url: URL) => unknown

@@ -1,5 +1,4 @@
-// The small origin behind `gatehouse demo`: a front page that links to every misdeed, and a WebSocket that
-// echoes.
+// The origin behind `gatehouse demo`: links to every misdeed, and a WebSocket that echoes.
 
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -15,7 +14,6 @@ export class DemoOrigin {
   readonly #plain = createServer({ maxHeaderSize: 256 * 1024 }, answer).on('upgrade', acceptEcho)
   readonly #secure = createTlsServer(selfSigned('selfsigned.localhost'), answer)
 
-  /** Listens on free ports of loopback and returns the variables for config/demo.yaml. */
   async listen(): Promise<Record<'DEMO_ORIGIN' | 'DEMO_TLS_ORIGIN' | 'DEMO_NOT_TLS_ORIGIN', string>> {
     const [plain, secure] = await Promise.all([portOf(this.#plain), portOf(this.#secure)])
     return {

@@ -1,5 +1,4 @@
-// The front page of the demo origin: every case, and the response of the gateway in three formats, side by
-// side.
+// The front page of the demo origin: every case, beside the gateway's response in three formats.
 
 import { html } from '../../base/text/html.ts'
 import { Frame } from '../../errors/render/page.ts'
@@ -109,7 +108,6 @@ const frame = new Frame(style, script)
 
 export const demoPolicy = `${frame.policy}; connect-src 'self'; frame-src 'self'`
 
-/** Writes the page; `port` is that of the gateway, or empty for the default one. */
 export function demoPage(port: string): string {
   const other = port === '' ? '' : `:${port}`
   return frame.page(

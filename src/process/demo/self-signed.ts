@@ -45,7 +45,6 @@ function sequence(...parts: Buffer[]): Buffer {
   return tlv(0x30, Buffer.concat(parts))
 }
 
-/** Writes a UTCTime, which RFC 5280 requires until 2049. */
 function time(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/[-:T]|\..*/g, '')
   return tlv(0x17, Buffer.from(`${digits.slice(2)}Z`))

@@ -30,7 +30,6 @@ export function acceptEcho(request: IncomingMessage, socket: Duplex, head: Buffe
   listen(Buffer.alloc(0))
 }
 
-/** Returns the bytes after the last complete frame. */
 function echo(bytes: Buffer, socket: Duplex): Buffer {
   let rest = bytes
   for (let frame = readFrame(rest); frame; frame = readFrame(rest)) {

@@ -5,7 +5,6 @@ import type { FirstStart } from '../store/first-start.ts'
 import { urlOf } from '../ports/urls.ts'
 import { version } from '../system/version.ts'
 
-/** Returns the greeting, for a terminal. */
 export function banner(config: Config, edge: readonly Listener[], admin: Endpoint): string {
   const site = urlOf(edge[0]!)
   const host = hostToTry(config, site)

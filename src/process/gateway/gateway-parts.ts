@@ -16,7 +16,6 @@ import type { Management } from '../services/management.ts'
 import type { Services } from '../services/services.ts'
 import type { Timeouts } from '../side-port/timeouts.ts'
 
-/** Each resolves with a report, or the reason why it was not done. */
 interface OperatorCommands {
   readonly reload: () => Promise<string | ReloadReport>
   readonly upgrade: () => Promise<string | UpgradeReport>
@@ -25,7 +24,6 @@ interface OperatorCommands {
 export interface GatewayParts {
   readonly log: Logger
   readonly metrics: Metrics
-  /** Absolute path of the configuration at start. */
   readonly file?: string
   readonly replaces?: boolean
   readonly inherited?: Inheritance | null

@@ -124,12 +124,10 @@ export class Gateway {
     return this.#adminListener.at
   }
 
-  /** Available once `start` is done. */
   get store(): Store {
     return this.#services!.store
   }
 
-  /** Resolves once another gateway has replaced this one, which must then stop. */
   get replaced(): Promise<void> {
     return this.#adminListener.replaced
   }
@@ -150,7 +148,6 @@ export class Gateway {
     return { edge, admin, secret }
   }
 
-  /** Cached records for the replacement of this gateway, which may find the store unreachable. */
   get loans(): readonly LentRecord[] {
     return this.#services?.loans ?? []
   }
@@ -223,7 +220,6 @@ export class Gateway {
     return this.#life.stop()
   }
 
-  /** Stops within moments; clients see that their responses are truncated. */
   async cut(): Promise<void> {
     this.#checker.stop()
     await this.#plane?.cut()

@@ -1,5 +1,4 @@
-// Reloads the configuration when its files change, or on demand, one reload at a time. A reload is applied as
-// a whole, or rejected with every reason in the log.
+// Reloads the configuration, one reload at a time: as a whole, or not at all.
 
 import type { Logger } from '../../log/log.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
@@ -50,7 +49,6 @@ export class Reloads {
     this.#watch.trigger()
   }
 
-  /** Resolves with what changed once the configuration is applied, or with the reasons why it is not. */
   request(): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     if (this.#isClosed) resolve(stopping)
@@ -110,12 +108,10 @@ export class Reloads {
   }
 }
 
-/** Lists the mistakes of a configuration with their positions; empty for a valid one. */
 export function mistakesIn(loaded: Loaded): readonly string[] {
   return 'mistakes' in loaded ? loaded.mistakes.map(mistake => formatMistake(loaded.files[0]!, mistake)) : []
 }
 
-/** Logs settings that are valid but unwise. */
 export function logWarnings(loaded: Loaded, log: Logger): void {
   if ('mistakes' in loaded) return
   for (const warning of loaded.warnings) log.warn(formatMistake(loaded.files[0]!, warning))

@@ -21,7 +21,6 @@ export const restartOnly: readonly string[] = [
   'telemetry.otlp',
 ]
 
-/** Returns the restart-only settings that have changed, themselves or in a nested setting. */
 export function restartOnlyIn({ changed, added, removed }: Changes): readonly string[] {
   const paths = [...changed, ...added, ...removed]
   return restartOnly.filter(name => paths.some(path => path === name || path.startsWith(`${name}.`)))

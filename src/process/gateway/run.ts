@@ -30,10 +30,7 @@ import { tell } from '../terminal/output.ts'
 /** How long writing the last lines of the log may take, in ms. */
 const lastWords = 1000
 
-/**
- * Serves until a signal. Returns 2 for mistakes in the configuration or first token, 1 when it cannot listen;
- * `given` addresses override the file, also after reloads.
- */
+/** Serves until a signal. Returns 2 for mistakes, 1 when it cannot listen; `given` overrides the file. */
 export async function run(path: string, given: GivenAddresses = {}, replaces = false): Promise<number> {
   const before = Predecessor.find()
   const load = () => loadConfig(path, process.env, { given })
@@ -54,7 +51,6 @@ interface Start {
   readonly inherited: Inheritance | null
 }
 
-/** Returns the exit code after a mistake. */
 async function readStart(path: string, loaded: Loaded, before: Predecessor | null): Promise<Start | number> {
   if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded, true)) {
     await before?.fail(mistakesIn(loaded).join('\n'))
@@ -122,7 +118,6 @@ async function build(start: Start, { file, before, replaces, load }: Surrounding
   return { ...assembly, firstToken, before, service, reloads, upgrade }
 }
 
-/** Resolves once the gateway has stopped, by a signal or because it was replaced. */
 function obey({ gateway, log, destination, service, reloads, upgrade }: Running): Promise<void> {
   const stopped = Promise.withResolvers<void>()
   const stop = (reason: object) => {
@@ -149,7 +144,6 @@ function obey({ gateway, log, destination, service, reloads, upgrade }: Running)
   return stopped.promise
 }
 
-/** Returns false when it cannot listen. */
 async function serve({ gateway, before, service }: Running): Promise<boolean> {
   try {
     await gateway.start()

@@ -1,7 +1,5 @@
-// A gateway's reports of finished commands, as JSON over its side port. The gateway and the command may be of
-// different versions.
+// Reports of finished commands, as JSON between processes that may be of different versions.
 
-/** What a reload changed, as paths of settings. */
 export interface ChangesReport {
   readonly changed: readonly string[]
   readonly added: readonly string[]

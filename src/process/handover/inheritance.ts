@@ -1,6 +1,4 @@
-// The inheritance of a starting gateway: sockets that are already bound. The gateway that it replaces sends
-// them over the channel between the two. The messages are few and plain, since the two may be of different
-// versions.
+// What a gateway inherits from the one it replaces, which may be of another version: bound sockets, loans.
 
 import type { Server } from 'node:net'
 import type { ListeningSocket, SocketHandle } from '../../net/socket/listening-socket.ts'
@@ -51,7 +49,6 @@ export type FromNext =
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'count' }
 
-/** The variable that tells a process that it replaces the gateway which started it. */
 export const upgradeVariable = 'GATEHOUSE_UPGRADE'
 
 /** Closes the sockets that the configuration does not need: their clients are refused at once. */
@@ -113,7 +110,6 @@ export class Predecessor {
     if (process.connected) process.disconnect!()
   }
 
-  /** Resolves once it has sent its final counts, or after `timeout` ms. */
   async ended(timeout: number): Promise<void> {
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, timeout)
@@ -137,7 +133,6 @@ export class Predecessor {
     return process.connected ? [this.#counts] : [await remains([this.#counts])]
   }
 
-  /** Passes on the previous gateway's cached records, at once and whenever there are more. */
   passLoans(take: (records: readonly LentRecord[]) => void): void {
     this.#takeLoans = take
     for (const loans of this.#loans.splice(0)) take(agedUntilNow(loans))

@@ -70,7 +70,6 @@ function listenerOf(socket: Passed, { listen, admin }: Pick<Config, 'listen' | '
   )
 }
 
-/** All wildcard addresses are alike. */
 function isAt(endpoint: Endpoint, { host, port }: Passed): boolean {
   return endpoint.port === port && (endpoint.host === host || (isWildcard(endpoint.host) && isWildcard(host)))
 }

@@ -1,5 +1,4 @@
-// Lets one gateway replace another on the same machine. A note in the data folder proves that both belong to
-// the same owner.
+// Lets one gateway replace another here; a note in the data folder proves that both have one owner.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -59,7 +58,6 @@ export class HandoverNote {
     return written !== null && written.proof !== this.#proof
   }
 
-  /** Whether an `Authorization` field proves that its sender has read the note. */
   proves(authorization: string | null): boolean {
     const shown = Buffer.from(authorization ?? '')
     const own = Buffer.from(`Bearer ${this.#proof}`)

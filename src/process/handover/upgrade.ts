@@ -1,6 +1,4 @@
-// Replaces this gateway by a new process from the code on disk, without a gap: the new one gets the listening
-// sockets themselves, and this one stops only once it serves. If the new one fails in any way, this one goes
-// on.
+// Replaces this gateway by a new process without a gap. If the new one fails in any way, this one goes on.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -57,7 +55,6 @@ export class Upgrade {
     this.#timeouts = parts.timeouts ?? defaultTimeouts
   }
 
-  /** Resolves with a report once another process serves; with a sentence if this one goes on. */
   async begin(): Promise<string | UpgradeReport> {
     const { log, upgrades, gateway } = this.#parts
     const begun = performance.now()
@@ -112,7 +109,6 @@ export class Upgrade {
     return reason
   }
 
-  /** Returns why the new process failed; null once it serves. */
   #outcome(next: ChildProcess): Promise<string | null> {
     const { promise, resolve } = Promise.withResolvers<string | null>()
     const { start } = this.#timeouts
@@ -177,7 +173,6 @@ export class Upgrade {
       await this.#send({ kind: 'loans', at, records: loans.slice(from, from + maxLoans) })
   }
 
-  /** Resolves when the message is sent, or cannot be. */
   #send(message: FromBefore, handle?: unknown): Promise<void> {
     const next = this.#next
     return new Promise(resolve => {

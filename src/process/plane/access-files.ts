@@ -1,5 +1,4 @@
-// The files that access rules use, address lists and geographic databases, of one data plane. They are opened
-// before a configuration that names them takes effect.
+// The files of access rules, opened before a configuration that names them takes effect.
 
 import type { AccessMetrics } from '../../metrics/counters/access-metrics.ts'
 import type { Logger } from '../../log/log.ts'

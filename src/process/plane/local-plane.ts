@@ -1,4 +1,4 @@
-// A data plane in this process, with its log: the only one without workers, or that of one worker.
+// A data plane in this process: that of one worker, or the only one.
 
 import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import { AccessLog, type LogDestination, type Logger } from '../../log/log.ts'
@@ -31,11 +31,8 @@ interface LocalPlaneParts {
   readonly log: Logger
   readonly services: Services
   readonly sidePort: SidePort
-  /** Whether other processes listen on the same addresses. */
   readonly reusePort: boolean
-  /** Defaults to its own counters. */
   readonly bans?: Bans
-  /** Defaults to all connections. */
   readonly share?: Share
   readonly tallied?: (tallies: readonly Tally[]) => unknown
 }

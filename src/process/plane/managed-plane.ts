@@ -22,13 +22,11 @@ export interface ManagedPlane {
   listen(sockets?: readonly ListeningSocket[]): Promise<readonly Listener[]>
   /** The sockets that its processes accept from, for a replacement to share. */
   readonly sockets: readonly ListeningSocket[]
-  /** Prepares another configuration in every process; when one cannot, rejects and changes nothing. */
   prepare(config: Config): Promise<PreparedEverywhere>
   /** Accepts no more connections and finishes running requests; those left after `grace` ms are cut. */
   drain(grace: number): Promise<void>
   /** Ends everything within moments, so that clients see that their responses are truncated. */
   cut(): Promise<void>
-  /** Ends everything at once. */
   destroy(): void
   /** Also for processes that start later. */
   takeChecks(results: readonly KeyedCheckResult[]): void
@@ -36,11 +34,8 @@ export interface ManagedPlane {
   takeTicketKeys(keys: TicketKeySet): void
   /** Also for processes that start later; resolves once every process serves them. */
   takeCertificates(automatic: AutomaticTls): Promise<void>
-  /** Returns the keys closest to these limits, per process. */
   nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
-  /** Per process. */
   pools(): Promise<readonly (readonly PoolState[])[]>
-  /** Per process. */
   providers(): Promise<readonly (readonly ProviderInProcess[])[]>
   /** Null if no process responds. */
   explain(asked: RequestInQuestion): Promise<Explained | null>

@@ -1,11 +1,9 @@
-// The state of a zone's pools, combined from the views of all processes: a request meets only one of them, so
-// the worst state counts.
+// The state of a zone's pools in all processes: a request meets only one, so the worst counts.
 
 import type { OriginState, PoolState } from '../../admin/facts/zone-facts.ts'
 import type { ZoneConfig } from '../../config/model/config.ts'
 import type { OriginInProcess, PoolState as PoolInProcess } from '../../edge/origin/pools.ts'
 
-/** Returns the states of a zone's pools in the order of its routes. */
 export function poolStatesOf(
   { routes }: ZoneConfig,
   processes: readonly (readonly PoolInProcess[])[],
@@ -26,7 +24,6 @@ function joined(pools: readonly PoolInProcess[]): readonly OriginState[] {
     .map(stateOf)
 }
 
-/** Both processes get the same check results. */
 function join(a: OriginInProcess, b: OriginInProcess): OriginInProcess {
   const worse = severity[b.state] > severity[a.state] ? b : a
   return {

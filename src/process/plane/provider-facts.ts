@@ -1,5 +1,4 @@
-// What the management API knows about AI providers: the configuration in effect, and the view of each
-// process.
+// What the management API knows about AI providers.
 
 import { systemClock } from '../../base/clock.ts'
 import { withoutQuery } from '../../base/path/path.ts'
@@ -22,7 +21,6 @@ const maxTested = 10
 /** How long a test result is reused, in ms: however many callers ask, a provider gets few tests. */
 const fresh = 5_000
 
-/** Looks up the providers of a configuration in effect. */
 export function providerFacts({ config: { ai }, plane, checker }: ProviderFactsParts): ProviderFacts {
   const known = new Map<string, Provider>()
   for (const provider of new Providers(ai).all)

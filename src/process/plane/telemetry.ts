@@ -14,7 +14,6 @@ import { version } from '../system/version.ts'
 /** How long an ending process waits for the collector, in ms. */
 export const lastExport = 2_000
 
-/** Returns the destination of the spans of this process; null for none. */
 export async function openSpans(
   { telemetry: { otlp } }: Config,
   { metrics, log }: { readonly metrics: Metrics; readonly log: Logger },
@@ -30,7 +29,6 @@ export async function openSpans(
   })
 }
 
-/** Starts sending the metrics of the gateway; null without a receiver. */
 export async function openMetricExport(
   { telemetry: { otlp } }: Config,
   log: Logger,

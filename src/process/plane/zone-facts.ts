@@ -1,4 +1,4 @@
-// What the management API knows about zones: the configuration in effect, and the state of the data plane.
+// What the management API knows about zones.
 
 import type { Zones } from '../../admin/facts/zone-facts.ts'
 import { hostCertificates } from '../../certificates/host-certificates.ts'
@@ -18,7 +18,6 @@ interface ZoneFactsParts {
   readonly statuses: () => readonly CertificateStatus[]
 }
 
-/** Looks up the current state of a configuration in effect. */
 export function zoneFacts({ config, documentation, records, plane, statuses }: ZoneFactsParts): Zones {
   const find = (name: string) => config.zones.find(zone => zone.name === name) ?? null
   return {

@@ -79,12 +79,10 @@ function isAbout({ address, port, hostname }: ListenError, endpoint: Endpoint): 
   return endpoint.port === port && (endpoint.host === address || isIP(endpoint.host) === 0)
 }
 
-/** Whether another process already listens there. */
 export function isInUse(cause: unknown): boolean {
   return (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
 }
 
-/** Returns the sentence for a side port that was not handed over. */
 export function noneToReplace(cause: Error, { port }: Endpoint): Error {
   const sentence = sentenceOf(cause, ownerOf(port))
   return new Error(`${sentence}; --replace found no gateway there with the data folder ${dataFolder()}`, {

@@ -6,7 +6,6 @@ import { isWildcard } from '../../config/resolve/listeners.ts'
 import { isLoopback } from '../../config/shape/host-rules.ts'
 import { reachable, urlOf } from './urls.ts'
 
-/** Returns the issuer, the dashboard's host or a local side port; null without pages. */
 export function pagesUrl(
   config: Pick<Config, 'oauth' | 'dashboard' | 'listen' | 'publicPort'>,
   admin: Endpoint,
@@ -33,7 +32,6 @@ export function dashboardOrigins({
   return [...secure, ...listen.filter(({ tls }) => !tls).map(({ port }) => originAt('http', name, port))]
 }
 
-/** Whether there is an authorization server: it needs a URL that clients can trust. */
 export function hasOAuth(config: Pick<Config, 'oauth' | 'admin'>): boolean {
   return config.oauth.issuer !== null || isReachable(config)
 }

@@ -11,7 +11,6 @@ export interface PortOwner {
   readonly isGateway: boolean
 }
 
-/** Returns a process that listens on a TCP port, on whichever address; null if none is visible. */
 export function ownerOf(port: number): PortOwner | null {
   try {
     const sockets = new Set(listeningOn(port).map(inode => `socket:[${inode}]`))

@@ -1,5 +1,4 @@
-// Lets `gatehouse health --running` find the gateways on this machine: each listens on a Unix socket named
-// after its process. The name is abstract (unix(7)): it needs no writable folder, and ends with the process.
+// Lets `gatehouse health` find the gateways here, by abstract Unix sockets (unix(7)), which need no folder.
 
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,7 +18,6 @@ interface RunningGateway extends Endpoint {
 export class Presence {
   #server: Server | null = null
 
-  /** Rejects with the error of the socket. */
   async show(gateway: () => RunningGateway): Promise<void> {
     if (process.platform !== 'linux') return
     const server = createServer(socket => socket.on('error', ignore).end(JSON.stringify(gateway()))).unref()

@@ -5,20 +5,17 @@ import type { Config, Endpoint, Listener } from '../../config/model/config.ts'
 import { isWildcard } from '../../config/resolve/listeners.ts'
 import { isLoopback } from '../../config/shape/host-rules.ts'
 
-/** Returns loopback for a wildcard address. */
 export function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? '::1' : host
 }
 
-/** Formats an endpoint without a trailing slash; a wildcard address is shown as `localhost`. */
 export function urlOf({ host, port, tls }: Endpoint & Partial<Listener>): string {
   const scheme = tls === true ? 'https' : 'http'
   const name = isIPv6(host) ? `[${host}]` : host
   return `${scheme}://${isWildcard(host) ? 'localhost' : name}:${port}`
 }
 
-/** Returns the configured issuer, or the side port if that is on loopback; null for none. */
 export function issuerOf({ oauth }: Pick<Config, 'oauth'>, sidePort: Endpoint): string | null {
   return oauth.issuer ?? (isLoopback(sidePort.host) || isWildcard(sidePort.host) ? urlOf(sidePort) : null)
 }

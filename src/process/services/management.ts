@@ -1,4 +1,4 @@
-// What the management API needs besides the store. One per gateway, in the process of the admin listener.
+// What the management API needs besides the store; in the process of the admin listener.
 
 import { hostname } from 'node:os'
 import { systemClock } from '../../base/clock.ts'

@@ -1,5 +1,4 @@
-// What a process that serves requests or the management API shares: the store, its caches and queued writes.
-// One per process.
+// The store, its caches and its queued writes; one per process.
 
 import { systemClock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
@@ -29,13 +28,11 @@ import { copyPath, storeDialling, storeLocation } from '../store/location.ts'
 interface ServicesOptions {
   readonly metrics: EdgeMetrics
   readonly log: Logger
-  /** With the real port once it listens. */
   readonly sidePort: () => Endpoint
   /** `Store.openFiles` of the parent gateway, set in its workers: they create no files. */
   readonly joins?: string | null
   /** Whether this process keeps the local copy of API-managed settings, for starts without the store. */
   readonly writesCopy?: boolean
-  /** Called before anything is read from the store. */
   readonly keeper?: Keeper
   /** Announces keys found in the store to the other processes; must not reject. */
   readonly tellFound?: (keys: readonly AnnouncedKey[]) => Promise<unknown>
@@ -130,7 +127,6 @@ export class Services implements AiServices {
     this.#prices = pricesOf(config)
   }
 
-  /** Null for none. */
   get issuer(): string | null {
     const sidePort = this.#sidePort()
     if (this.#issuer?.config !== this.#config || this.#issuer.sidePort !== sidePort)

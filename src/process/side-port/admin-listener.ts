@@ -1,5 +1,4 @@
-// The side port of a gateway, and its owner before, during and after a handover to another gateway on this
-// machine.
+// The side port of a gateway, and its owner during a handover on this machine.
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -50,7 +49,6 @@ export class AdminListener {
     parts.server.sidePortAuth = new SidePortAuth(this.#secret)
   }
 
-  /** With a real port once it listens. */
   get at(): Endpoint {
     return this.#at
   }
@@ -59,7 +57,6 @@ export class AdminListener {
     return this.#secret
   }
 
-  /** Resolves once another gateway has replaced this one, which must then stop. */
   get replaced(): Promise<void> {
     return this.#replaced.promise
   }
@@ -68,7 +65,6 @@ export class AdminListener {
     return this.#before !== null
   }
 
-  /** Whether the previous gateway keeps the side port until this one serves. */
   get isToSucceed(): boolean {
     return this.#before?.yields === false
   }
@@ -153,7 +149,6 @@ export class AdminListener {
     await this.#leaveNote()
   }
 
-  /** A gateway that is being replaced keeps the side port until this one serves. */
   async #listenOrTakeOver(): Promise<Endpoint> {
     const { server, inherited, replaces } = this.#parts
     const endpoint = this.#endpoint

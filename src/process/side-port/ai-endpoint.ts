@@ -1,5 +1,4 @@
-// The address of AI gateways for clients. The pages send calls there as any client would: over a socket, to a
-// listener of the edge.
+// The address of AI gateways for clients; the pages call it as any client would.
 
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -25,7 +24,6 @@ interface Edge {
 /** Timeout of a call in ms, and the maximum number of bytes read of its response. */
 const maxTime = 30_000
 const maxBytes = 64 * 1024
-/** Maximum of concurrent calls. */
 const maxCalls = 4
 
 export class AiEndpoint {

@@ -31,7 +31,6 @@ export interface ApiParts {
   readonly startedAt: number
 }
 
-/** Builds it from the parts of a started gateway. */
 export function apiOf({
   config,
   admin,

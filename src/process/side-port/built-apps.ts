@@ -1,5 +1,4 @@
-// Builds the apps of the side port besides the management API. Loaded after the start: with the pages of the
-// dashboard, this is a large part of the program.
+// Builds the apps of the side port after the start: they are a large part of the program.
 
 import type { IncomingMessage } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
@@ -27,7 +26,6 @@ export interface AppParts {
   readonly config: Config
   readonly services: Services
   readonly management: Management
-  /** With the real port once it listens. */
   readonly sidePort: () => string
   readonly edge: () => { readonly config: Config; readonly endpoints: readonly Listener[] }
   readonly metrics: PeopleMetrics
@@ -38,13 +36,11 @@ export interface AppParts {
 export interface BuiltApps {
   readonly signIn: SignInFace
   readonly dashboard: DashboardFace
-  /** Null without an authorization server. */
   readonly oauth: AuthorizationServer | null
   /** Call it before the store closes. */
   readonly close: () => Promise<void>
 }
 
-/** Builds the authorization server, if any, the pages for people and the dashboard. */
 export function buildApps(parts: AppParts): BuiltApps {
   const oauth = hasOAuth(parts.config) ? buildOAuth(parts) : null
   const { people, ...pages } = buildPages(parts, oauth)

@@ -22,7 +22,6 @@ export class GatewayCounts {
     return [await this.#parts.metrics.snapshot(), ...(await this.#others())]
   }
 
-  /** In the text format of Prometheus. */
   async expose(): Promise<string> {
     const { metrics } = this.#parts
     metrics.oauthGrants = await this.#countGrants()

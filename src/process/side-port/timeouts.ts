@@ -4,16 +4,13 @@
 export const defaultTimeouts = {
   /** How long the data plane may take to stop, beyond the grace. */
   drainSlack: 5_000,
-  /** How long the admin listener may take for open requests when it stops. */
   adminGrace: 2_000,
   storeGrace: 5_000,
-  /** How often a gateway that has released or shares its side port checks its owner. */
   successionInterval: 500,
   /** How many checks a gateway that shares it makes before it stops sharing. */
   maxLooks: 10,
   /** How many times a gateway tries to bind a side port that another one is releasing. */
   maxTries: 3,
-  /** How long the edge of a gateway that is stopping may take to release its ports. */
   edgeRelease: 5_000,
   appsDelay: 1_000,
 }

@@ -1,5 +1,4 @@
-// Fills an empty store at the first start: an account with its gateway, one token with all permissions, and
-// the key of token tags.
+// Fills an empty store: an account with its gateway, a token with all permissions, and the key of tags.
 
 import type { Bootstrap, Store } from '../../store/contract/store.ts'
 import type { TokenKey } from '../../store/records/token-key.ts'
@@ -9,7 +8,6 @@ import { digestOf, type Minted, mintToken } from '../../tokens/token.ts'
 import { newTokenKey, taggerOfKey } from '../../tokens/token-tags.ts'
 import { newAccount } from './new-account.ts'
 
-/** What is shown once, and never again. */
 export interface FirstStart {
   readonly account: string
   readonly gateway: string
@@ -80,7 +78,6 @@ function keyAndToken(now: number): Keyed {
   return { tokenKey, minted: mintToken('svct_', taggerOfKey(tokenKey)) }
 }
 
-/** The token was made before there was a key. */
 function keyFor(given: string, now: number): Keyed {
   const digest = digestOf(given)
   return { tokenKey: newTokenKey(now, [digest]), minted: { value: given, digest } }

@@ -1,5 +1,4 @@
-// The token of the first start, if the operator provides it by the environment or a file: arguments are
-// visible to every user of the machine, and containers keep what is printed.
+// The token of the first start, if given: not by an argument, which every user of the machine sees.
 
 import { readFileSync } from 'node:fs'
 import { isWellFormed } from '../../tokens/token.ts'

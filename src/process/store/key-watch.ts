@@ -1,5 +1,4 @@
-// Records the current key of client secrets in the store. A machine without that key does not trust the
-// store: it would refuse valid clients. One per gateway, in its main process.
+// Records the key of client secrets in the store: a machine without it would refuse valid clients.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { Logger } from '../../log/log.ts'
@@ -28,7 +27,6 @@ export class KeyWatch {
     this.#log = log
   }
 
-  /** Never rejects. */
   async open(): Promise<void> {
     await this.#look()
     this.#lookLater()

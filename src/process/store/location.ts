@@ -6,7 +6,6 @@ import type { Config } from '../../config/model/config.ts'
 import type { StoreOptions } from '../../store/open.ts'
 import type { Store } from '../../store/contract/store.ts'
 
-/** Returns the URL for `openStore`. */
 export function storeLocation({ store }: Config, env: NodeJS.ProcessEnv = process.env): string {
   return store.url ?? `sqlite:${join(dataFolder(env), 'gatehouse.db')}`
 }

@@ -1,5 +1,4 @@
-// Maintains the store of a running gateway: fills an empty one, and logs missing rights, outages, recoveries
-// and other problems.
+// Fills an empty store of a running gateway, and logs the problems of any.
 
 import type { Logger } from '../../log/log.ts'
 import { type Store, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'

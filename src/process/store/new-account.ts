@@ -1,5 +1,4 @@
-// The contents of a new account: a gateway `default`, which requires a token. A first start adds a token; for
-// other accounts, operators do.
+// A new account, with a gateway `default` that requires a token; only a first start adds one.
 
 import { newId } from '../../base/ids/id.ts'
 import { nextRay } from '../../base/ids/ray.ts'
@@ -28,7 +27,6 @@ export async function createAccount(store: Store, name: string, now: number): Pr
   return made
 }
 
-/** Makes an account without storing it. */
 export function newAccount(name: string, now: number): NewAccount {
   const account = { id: newId(), name, createdAt: now }
   const gateway: Gateway = {

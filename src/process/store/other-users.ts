@@ -3,7 +3,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { Store } from '../../store/contract/store.ts'
 
-/** Describes the other users of the store, as far as this machine can tell; null if none are known. */
 export async function otherUsers({
   location,
   peers,

@@ -1,5 +1,4 @@
-// The keys of client secrets: those of the configuration, else one in the data folder, which is created if
-// missing. Read once, before serving.
+// The keys of client secrets: those of the configuration, else one in the data folder.
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'

@@ -1,5 +1,4 @@
-// Records in a file what this machine has seen of its store, and trusts the store as long as it has all of
-// that, or an operator has accepted it. One per gateway, in its main process.
+// Trusts the store as long as it has all that this machine has seen of it, or an operator accepts it.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../../log/log.ts'

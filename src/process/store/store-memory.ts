@@ -1,5 +1,4 @@
-// What this machine remembers of its store: a small file in the data folder with the identity and the
-// generation that it saw last.
+// What this machine remembers of its store: the identity and the generation that it saw last.
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
@@ -47,7 +46,6 @@ export async function writeMemory(path: string, memory: Remembered): Promise<voi
   }
 }
 
-/** Returns null for a text that `writeMemory` would not write. */
 export function parseMemory(text: string): Remembered | null {
   if (text.length > maxBytes) return null
   let found: Partial<Record<string, unknown>> | null

@@ -1,5 +1,4 @@
-// Logs the begin and end of problems of a reachable store: that it is not trusted, refuses writes, delivers
-// no change notices, or may lose data by its set-up.
+// Logs the begin and end of problems of a reachable store.
 
 import type { Logger } from '../../log/log.ts'
 import type { DegradedReason } from '../../metrics/counters/counts.ts'
@@ -31,7 +30,6 @@ export class StoreWarnings {
     store.degradation.follow(() => this.#logDegradation())
   }
 
-  /** Never rejects. */
   async look(): Promise<void> {
     if (this.#store.isUnreachable) return
     this.#logRefusal()

@@ -1,5 +1,4 @@
-// Warns when a key of client secrets or of authenticator apps was lost, or is missing in `secrets.old_keys`:
-// otherwise secrets and codes would just stop being valid.
+// Warns of lost keys of client secrets or authenticator apps, which would just stop being valid.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
@@ -41,7 +40,6 @@ const unreadableApps =
 interface Unknown {
   secrets: number
   clients: number
-  /** Key ids. */
   readonly keys: Set<string>
 }
 

@@ -11,10 +11,7 @@ interface Facts {
   readonly of: (id: number | 'self', file: 'stat' | 'cmdline' | 'cgroup') => string
 }
 
-/**
- * Returns whether a container ends with this process: between it and process 1 are only an init such as tini
- * and wrappers such as npm. False under systemd, and for what `docker exec` has started.
- */
+/** Between it and process 1 are only an init such as tini and wrappers such as npm. False under systemd. */
 export function isMainOfContainer(
   { pid, ppid }: Pick<NodeJS.Process, 'pid' | 'ppid'> = process,
   facts?: Facts,

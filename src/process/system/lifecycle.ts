@@ -1,5 +1,4 @@
-// Starts the parts of a process in order and stops them in reverse; the lifecycle of the gateway and its
-// workers.
+// Starts the parts of a process in order and stops them in reverse.
 
 export interface Part {
   readonly name: string
@@ -44,7 +43,6 @@ export class Lifecycle {
     if (this.#phase === 'starting') this.#phase = 'running'
   }
 
-  /** Stops started and starting parts; a second call waits for the first. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop())
   }

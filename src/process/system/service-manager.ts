@@ -1,5 +1,4 @@
-// Notifies systemd of the state of the service (sd_notify(3)): by datagrams to a Unix socket, for which Node
-// has no API. They must come from this very process, so the C library is called directly.
+// Notifies systemd (sd_notify(3)) through the C library: Node has no API for datagrams to Unix sockets.
 
 const variables = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'] as const
 

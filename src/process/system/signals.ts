@@ -16,7 +16,6 @@ interface SignalHandlers {
   readonly force: (code: number) => void
 }
 
-/** Handles SIGHUP, SIGUSR2, SIGTERM and SIGINT from now on, even as the first process of a container. */
 export function obeySignals({ reload, upgrade, stop, force }: SignalHandlers): void {
   let echoes: NodeJS.Timeout | null = null
   let isStopping = false

@@ -4,7 +4,6 @@ import type { Loaded } from '../../config/load/load.ts'
 import { formatMistake } from '../../config/file/mistake.ts'
 import { tell } from './output.ts'
 
-/** Prints mistakes to stderr, warnings too on request; returns whether the configuration is usable. */
 export function isUsable(
   path: string,
   loaded: Loaded,

@@ -1,5 +1,4 @@
-// The output of a serving process: its log on stdout, and messages on stderr. A terminal gets text for
-// people; anything else gets JSON lines on both, which usually end up in one place, as in a container.
+// The output of a serving process: text on a terminal, JSON lines on both streams elsewhere.
 
 import { fstatSync } from 'node:fs'
 import { Writable } from 'node:stream'

@@ -1,5 +1,4 @@
-// Locates a blocked event loop of a worker in its code. Only V8's inspector still responds: SIGUSR1 opens it
-// on a free port of loopback, and only the reader of the worker's standard error learns the address.
+// Locates a blocked event loop of a worker in its code, by V8's inspector, which still responds.
 
 import type { ChildProcess } from 'node:child_process'
 import { createInterface, type Interface } from 'node:readline'

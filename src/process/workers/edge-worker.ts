@@ -156,7 +156,6 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
   return listeners
 }
 
-/** Reports a mark that this process has seen and the store lacks. */
 function obey({ trust, degradation }: Store, seen: Seen | null): void {
   if (seen !== null) trust.expect(seen)
   degradation.follow(() => {

@@ -21,7 +21,6 @@ import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 /** The argument of a worker whose log has levels and times as numbers. */
 export const numericLog = '--numeric-log'
 
-/** The place of a socket among those of its listener; the socket itself is sent with the message. */
 export type SocketPlace = Omit<ListeningSocket, 'handle'>
 
 export type Ask =
@@ -66,7 +65,6 @@ export type Ask =
   | { readonly kind: 'found'; readonly keys: readonly AnnouncedKey[] }
   | { readonly kind: 'lend'; readonly found: AnnouncedKey }
   | { readonly kind: 'lent'; readonly id: number; readonly loan: Loan | null }
-  /** Its share in the limits on connections beyond the even parts, from now on. */
   | { readonly kind: 'share'; readonly moved: readonly MovedShare[] }
   | { readonly kind: 'grant'; readonly key: string; readonly count: number }
   | { readonly kind: 'claim'; readonly claim: ShareClaim }
@@ -81,7 +79,6 @@ export type Ask =
 interface Replies {
   readonly start: readonly Listener[]
   readonly lend: Loan | null
-  /** How much it gives up to others. */
   readonly claim: number
   readonly pools: readonly PoolState[]
   readonly providers: readonly ProviderInProcess[]

@@ -1,6 +1,4 @@
-// The shares of each worker in the connection limits that hold for all of them. Shares move from one to
-// another on request, and none is ever created: a worker gets its grant only after another one has given it
-// up.
+// The workers' shares in common connection limits. A grant always follows the release by another worker.
 
 import {
   evenShare,
@@ -36,7 +34,6 @@ export class ShareLedger {
     this.#timeout = timeout
   }
 
-  /** Returns the shares beyond its even parts. */
   join(holder: ShareHolder): readonly MovedShare[] {
     this.#holders.set(holder.slot, holder)
     const moved = [...this.#accounts].map(([key, { moved }]) => [key, moved[holder.slot]!] as const)
@@ -55,7 +52,6 @@ export class ShareLedger {
     }
   }
 
-  /** Grants a worker what others can spare; nothing if they cannot. */
   async request(by: ShareHolder, { key, limit, count, closing }: ShareRequest): Promise<void> {
     this.#claimVacant(this.#account(key), limit)
     const others = [...this.#holders.values()].filter(holder => holder !== by)
@@ -69,7 +65,6 @@ export class ShareLedger {
     this.#even(key, account)
   }
 
-  /** Shares unused parts evenly again. */
   async settle(): Promise<void> {
     const settled = [...this.#accounts].map(async ([key, { moved }]) => {
       const rich = [...this.#holders.values()].filter(({ slot }) => moved[slot]! > 0)

@@ -1,5 +1,4 @@
-// The listening sockets of all workers: each has its own. The supervisor has them too, so that no connection
-// is lost in the queue of a worker that ends: another one accepts from it until the replacement is up.
+// The listening sockets of all workers; another one accepts for a worker that is not up.
 
 import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import type { SocketPlace } from './messages.ts'
@@ -13,7 +12,6 @@ export interface Acceptor {
 export class SharedSockets {
   readonly #workers: number
   readonly #sockets = new Map<string, ListeningSocket>()
-  /** The acceptors of sockets whose worker is not up. */
   readonly #adopted = new Map<string, Acceptor>()
 
   constructor(workers: number, sockets: readonly ListeningSocket[] = []) {

@@ -6,11 +6,9 @@ export const usualSupervision = {
   steadyLife: 10_000,
   minWait: 100,
   maxWait: 10_000,
-  /** How long a worker may take to stop, beyond the grace. */
   drainSlack: 2_000,
   /** How long a worker may take to reload; one that has just been started has yet to listen. */
   reloadTimeout: 10_000,
-  /** How often each worker is pinged. */
   heartbeat: 1_000,
   /** Counted rather than timed: after the machine was suspended no worker is late. */
   maxMissed: 10,
@@ -21,7 +19,6 @@ export const usualSupervision = {
   viewTimeout: 1_000,
   /** How long a worker may take to lend cached records: a request is waiting. */
   lendTimeout: 100,
-  /** How long a worker may take to give up part of a connection limit. */
   shareTimeout: 1_000,
   /** After how many pings unused parts of such limits are shared evenly again. */
   settleEvery: 10,

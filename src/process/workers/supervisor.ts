@@ -1,5 +1,4 @@
-// Manages N workers that share the listening addresses: replaces those that crash or hang, reloads all of
-// them, and sums their counts.
+// Manages the workers: replaces those that crash or hang, reloads all of them, and sums their counts.
 
 import { once } from 'node:events'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -54,15 +53,12 @@ export class Supervisor implements ManagedPlane {
   readonly #timeouts: Supervision
   readonly #workers = new Set<WorkerHandle>()
   readonly #up = new Set<WorkerHandle>()
-  /** Being killed because they missed pings. */
   readonly #hung = new WeakSet<WorkerHandle>()
   readonly #restarts = new Set<NodeJS.Timeout>()
   readonly #destroy = () => this.destroy()
-  /** For workers that start later. */
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #bans: Bans
   #ticketKeys: TicketKeySet | null = null
-  /** For workers that start later. */
   readonly #found = new LatestKeys()
   #automatic: AutomaticTls = nothingAutomatic
   #config: Config
@@ -360,7 +356,6 @@ export class Supervisor implements ManagedPlane {
     this.#parts.log.error({ worker: worker.pid, ...end, delay }, 'worker ended, starting another')
   }
 
-  /** Returns the delay in ms. */
   #restart(slot: number, crashes: number): number {
     const delay = backoff(crashes, this.#timeouts)
     const timer = setTimeout(() => {

@@ -32,10 +32,8 @@ export interface WorkerEnd {
   readonly signal: NodeJS.Signals | null
 }
 
-/** The error when the worker has ended, or cannot be reached. */
 export class Unanswered extends Error {}
 
-/** Handlers of unsolicited messages from a worker. */
 interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly AnnouncedKey[], by: WorkerHandle): void
@@ -131,7 +129,6 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     return this.ask(ask).finally(() => clearTimeout(late))
   }
 
-  /** Sends a ping; returns how many pings before it, in a row, had no reply. */
   ping(): number {
     const answered = () => {
       this.#missed = 0
@@ -140,7 +137,6 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     return this.#missed++
   }
 
-  /** Returns the worker's JavaScript stack; null if it cannot be obtained within `timeout` ms. */
   stack(timeout: number): Promise<string | null> {
     return blockedStack(this.#child, this.#errors, timeout)
   }

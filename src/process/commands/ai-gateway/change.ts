@@ -50,13 +50,11 @@ const open = 'Anyone who can reach it may call it now, without a token.'
 
 type Settings = Readonly<Record<string, boolean | number | string>>
 
-/** Returns undefined if that changes nothing. */
 function wholeOf(read: ShownGateway, settings: Settings): unknown {
   const whole = { ...read, ...settings }
   return isDeepStrictEqual(whole, read) ? undefined : whole
 }
 
-/** Returns settings by API name, or an error sentence about one. */
 function settingsOf(input: Input): Settings | string {
   const settings: Record<string, boolean | number | string> = {}
   for (const name of settingNames) {

@@ -41,7 +41,6 @@ function rateOf(gateway: ShownGateway): string {
   return `${most} in ${interval} s${key === 'gateway' ? '' : ` by ${key}`}`
 }
 
-/** In the order of the options. */
 const members = [
   'id',
   'authentication',
@@ -101,7 +100,6 @@ export interface ShownGateway {
 
 export const gateways = '/ai-gateway/gateways'
 
-/** Passes on the gateway that the first argument names; returns 2 if that cannot be an id. */
 export async function withGateway(
   input: Input,
   use: (api: ApiClient, path: string, id: string) => Promise<number>,

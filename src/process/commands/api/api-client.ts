@@ -1,12 +1,10 @@
-// Calls the management API of a running gateway, for the commands that use it. Refusals are thrown, since
-// they end a command.
+// Calls the management API for commands. Refusals are thrown, since they end a command.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiFaultName, apiFaults } from '../../../errors/catalogue/api-faults.ts'
 
 export interface ApiAccess {
-  /** Without a trailing slash. */
   readonly url: string
   readonly account: string
   readonly token: string
@@ -81,7 +79,6 @@ export class ApiClient {
     return this.#access.account
   }
 
-  /** For paths outside accounts. */
   get outside(): ApiClient {
     return new ApiClient(this.#access, '/client/v4')
   }
@@ -202,7 +199,6 @@ function envelopeIn(text: string): Envelope | null {
   }
 }
 
-/** Returns at least one error. */
 function mistakesIn(errors: unknown, status: number): readonly ApiMistake[] {
   const list = (Array.isArray(errors) ? errors : []) as readonly (RawMistake | null)[]
   if (list.length === 0) return [{ code: status, message: 'no reason given', pointer: null }]

@@ -10,7 +10,6 @@ import { isUsable } from '../../terminal/config-mistakes.ts'
 import { complain, refuse, tell } from '../../terminal/output.ts'
 import { urlOf } from '../../ports/urls.ts'
 
-/** Returns 1 if the API refuses or is unreachable, 2 for invalid arguments. */
 export async function withApi(input: Input, use: (api: ApiClient) => Promise<number>): Promise<number> {
   const access = await accessOf(input)
   if (typeof access === 'string') return complain(access)
@@ -66,7 +65,6 @@ function tellMistakes(mistakes: readonly ApiMistake[]): void {
   }
 }
 
-/** Returns a mistake as a sentence, or null if it was printed already. */
 async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   const account = input.account ?? process.env.GATEHOUSE_ACCOUNT ?? ''
   if (account === '')

@@ -48,7 +48,6 @@ export function dropOldSecret(input: Input): Promise<number> {
 const firstPause = 250
 const maxPause = 5_000
 
-/** Returns 1 if there is nothing to verify, or the awaited verification has failed. */
 export function verify(input: Input): Promise<number> {
   return withClient(input, async (api, path, id) => {
     const asked = await ask(api, path)

@@ -1,4 +1,4 @@
-// `gatehouse client create` and `gatehouse client update`: from options, or a file with the whole body.
+// `gatehouse client create` and `update`, from options or a file with the whole body.
 
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
@@ -49,7 +49,6 @@ function idAndSecret({ client_id: id, client_secret: secret }: ShownClient): str
   return columns(rows)
 }
 
-/** What --clear accepts, by API name. */
 export const clearable: readonly string[] = [
   'optional_scopes',
   'post_logout_redirect_uris',
@@ -107,7 +106,6 @@ function tellChanged(id: string, before: ShownClient, after: ShownClient): void 
 
 type Body = { readonly value: unknown } | { readonly flaw: string }
 
-/** By API name. */
 export function settingsOf(input: Input): Readonly<Record<string, unknown>> {
   const members = {
     client_name: input.name,

@@ -11,7 +11,6 @@ import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
 import { explanationText } from './text.ts'
 
-/** Returns 0 if the request would pass, 1 if not, or that depends on its body, 2 if unknown. */
 export async function explain(input: Input): Promise<number> {
   const question = questionOf(input)
   if ('flaw' in question) return complain(question.flaw)
@@ -63,7 +62,6 @@ interface Question {
   readonly client_certificate?: string
 }
 
-/** Returns the body for the API, or a mistake as a sentence. */
 function questionOf(input: Input): { readonly value: Question } | { readonly flaw: string } {
   const {
     host,

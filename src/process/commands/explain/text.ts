@@ -9,7 +9,6 @@ import {
 } from '../../../zones/explanation.ts'
 import { columns } from '../../terminal/format.ts'
 
-/** Writes the outcome, the steps, and further remarks. */
 export function explanationText(explanation: Explanation): string {
   const { steps, limits } = explanation
   const parts = [

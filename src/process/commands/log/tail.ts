@@ -81,7 +81,6 @@ function withoutQuestion({ message }: Error): string {
 
 class Following {
   readonly #api: ApiClient
-  /** Null for all gateways of the account. */
   readonly #gateway: string | null
   readonly #filters: URLSearchParams
   readonly #end: AbortSignal
@@ -96,7 +95,6 @@ class Following {
     this.#end = end
   }
 
-  /** Returns the latest entries of all gateways together, newest last. */
   async begin(most: number): Promise<readonly GatewayEntry[]> {
     await this.#list()
     const latest: GatewayEntry[] = []
@@ -149,7 +147,6 @@ class Following {
   }
 }
 
-/** Returns the query, or an error sentence about an option. */
 function filtersOf(input: Input): URLSearchParams | string {
   const { failed, provider, model, status, 'token-id': token, where = [] } = input
   const query = new URLSearchParams()

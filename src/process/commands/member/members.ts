@@ -96,7 +96,6 @@ interface ShownRole {
 const members = '/members'
 const roles = '/roles'
 
-/** Passes on the member that the first argument names, by address or id; 1 if there is none. */
 function withMember(
   input: Input,
   use: (api: ApiClient, path: string, named: string) => Promise<number>,

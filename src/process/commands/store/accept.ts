@@ -30,7 +30,6 @@ const accepted = 'Accepted. A running gateway goes on with the store as it is wi
 const nothingToAccept =
   'There was nothing to accept: this machine remembered no store. From now on it expects this one.\n'
 
-/** Prints each fact once it is known; as JSON, all of them at the end. */
 async function accept(store: Store, keys: SecretKeys | null, asJson = false): Promise<number> {
   const say = asJson ? () => {} : print
   const { location } = store

@@ -14,7 +14,6 @@ import { isUsable } from '../../terminal/config-mistakes.ts'
 import { refuse, tell } from '../../terminal/output.ts'
 import { configPath, type Input } from '../input.ts'
 
-/** Returns 1 if the store refuses, 2 for a configuration with mistakes. */
 export async function withConfiguredStore(
   input: Input,
   use: (store: Store, config: Config) => Promise<number>,
@@ -58,7 +57,6 @@ export function auditHere(
   )
 }
 
-/** Returns the exit code after printing a problem. */
 async function chosenAccount(store: Store, wanted: string | undefined): Promise<string | number> {
   const accounts = await store.accounts.list()
   if (accounts.length === 0) return reportEmpty(store)

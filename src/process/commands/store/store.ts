@@ -1,4 +1,4 @@
-// `gatehouse store copy` and `gatehouse store move`: into an empty store, as a backup or to continue there.
+// `gatehouse store copy` and `gatehouse store move`: a backup of the store, or its continuation elsewhere.
 
 import { readFileSync } from 'node:fs'
 import type { Reading } from '../../../base/text/quantity.ts'
@@ -16,7 +16,6 @@ import { json } from '../../terminal/format.ts'
 import { complain, print, tell } from '../../terminal/output.ts'
 import { withStore } from '../../store/with-store.ts'
 
-/** Copies a store as it is at this moment. */
 export async function copy(input: Input): Promise<number> {
   const places = placesOf(input, 'copy')
   if (typeof places === 'number') return places
@@ -102,7 +101,6 @@ async function warnOfChanges(source: Store, before: Mark | null): Promise<number
   return 0
 }
 
-/** Null if there is no valid configuration. */
 function diallingOf(input: Input): ReturnType<typeof storeDialling> {
   const loaded = loadConfig(configPath(input))
   return 'config' in loaded ? storeDialling(loaded.config) : {}

@@ -1,5 +1,4 @@
-// The verbs of `gatehouse token` that work on the store itself, for operators who have no token or no admin
-// listener.
+// The verbs of `gatehouse token`, on the store itself: operators may have no other access.
 
 import { viewToken } from '../../../admin/tokens/view.ts'
 import { isId } from '../../../base/ids/id.ts'
@@ -131,7 +130,6 @@ export function roll(input: Input): Promise<number> {
   })
 }
 
-/** Passes on the token once the person agrees; returns 1 when they decline, 2 with no one to ask. */
 async function withToken(
   input: Input,
   deed: Deed,

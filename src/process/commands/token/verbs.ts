@@ -1,4 +1,4 @@
-// The verbs of `gatehouse token`, on the store itself: they need neither a token nor a running gateway.
+// The verbs of `gatehouse token`, as rows of the table of commands.
 
 import { type Command, config, json, type Option, yes, text, texts } from '../command.ts'
 
