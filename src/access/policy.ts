@@ -63,10 +63,7 @@ export class AccessPolicy {
   #text = ''
   #isAddress = false
 
-  /**
-   * Compiles validated rules, those of a zone or (null) of all zones. The access log names a rule of the API
-   * by its id, and others by their number in `file`.
-   */
+  /** The access log names a rule of the API by its id, and others by their number in `file`. */
   constructor(
     { rules, otherwise, ban }: AccessConfig,
     zone: string | null,

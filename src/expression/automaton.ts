@@ -1,6 +1,5 @@
-// A compiled RE2 program as an automaton (DFA), built ahead as long as that is little work, and otherwise on
-// demand. The one of the package can take 20 ms for 512 characters and 15 MB, and cannot be interrupted; here
-// each step is counted.
+// A compiled RE2 program as a DFA, built on demand. That of the package can take 20 ms for 512 characters and
+// 15 MB, and cannot be interrupted; here each step is counted.
 
 import { charge, spend } from './meter.ts'
 
@@ -21,17 +20,13 @@ interface Program {
 }
 
 interface State {
-  /** The possible next instructions. */
   readonly pcs: readonly number[]
-  /** The kind of the preceding character. */
   readonly before: number
   /** The next states by class of the next character; the last one for the end of the text. */
   readonly next: (State | undefined)[]
 }
 
-/** Beyond it, all are discarded. */
 const maxStates = 512
-/** The maximum number of steps spent on building ahead. */
 const maxAhead = 100_000
 /** Texts of requests are bytes; other characters are matched without a class. */
 const bytes = 256
@@ -139,7 +134,6 @@ export class Automaton {
     return state
   }
 
-  /** Builds all states for all bytes, up to the maximum; returns whether that was everything. */
   #buildAhead(): boolean {
     const runes = [...this.#samples, end]
     let sum = 0

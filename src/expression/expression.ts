@@ -1,5 +1,4 @@
-// Operators' conditions in CEL, the Common Expression Language: compiled and checked once, evaluated at each
-// request.
+// Operators' conditions in CEL: compiled and checked once, evaluated at each request.
 
 import { type Facts, type RequestFacts, Variables } from './facts.ts'
 import { parseFor, type Scope } from './language.ts'
@@ -20,13 +19,12 @@ export interface Expression<T extends boolean | string> {
   /** Steps for a usual request, summed up over all conditions: see `maxWork`. */
   readonly work: number
   /**
-   * Evaluates; null if it failed (a missing key, or more work than is left). Takes its steps from the work of
-   * the request. Never throws. `path` overrides the path of the facts.
+   * Null if it failed (a missing key, or too little work left). Never throws. `path` overrides that of the
+   * facts.
    */
   evaluate(facts: Facts, work?: Work, path?: string): T | null
 }
 
-/** What is wrong with a text, and where; line and column count from 1. */
 export interface ExpressionFlaw {
   readonly message: string
   readonly line: number
@@ -36,11 +34,7 @@ export interface ExpressionFlaw {
 const maxBytes = 4096
 const compiled = new Memo<Expression<boolean> | Expression<string>>(4000)
 
-/**
- * Compiles a text of at most 4 KiB, or returns what is wrong with it: syntax, a variable or type, or possibly
- * too much work. A header that was not sent is a missing key, as always in CEL: guard with `"x" in
- * request.headers &&` or `request.headers[?"x"].orValue([])`.
- */
+/** Compiles at most 4 KiB. A header that was not sent is a missing key, as always in CEL. */
 export function compileExpression(
   text: string,
   scope: Scope,
@@ -64,7 +58,6 @@ export function compileExpression(
   return result
 }
 
-/** Describes what a setting must be, given its flaw. */
 export function describeFlaw(flaw: ExpressionFlaw): string {
   return `must be a CEL expression; line ${flaw.line}, column ${flaw.column}: ${flaw.message}`
 }

@@ -1,8 +1,7 @@
-// The facts that operators' expressions may read, as our code provides them and as the language sees them.
+// The facts that operators' expressions may read, as our code and the language see them.
 
 import { type TlsFacts, TlsView } from './tls-facts.ts'
 
-/** The facts of a request; a member is read only if the expression reads it. */
 export interface Facts {
   readonly request: RequestFacts
   /** The status that would be sent; null outside of error rules. */
@@ -19,7 +18,6 @@ export interface RequestFacts {
   readonly host: string
   /** In normal form, without query; as sent for rewrites. */
   readonly path: string
-  /** Without the question mark; empty for none. */
   readonly query: string
   /** By lower-case names. Must be a Map itself, not a subclass. */
   readonly headers: ReadonlyMap<string, readonly string[]>

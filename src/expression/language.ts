@@ -1,4 +1,4 @@
-// The language of operators' expressions: CEL with our variables, and with a `matches` whose time is bounded.
+// CEL with our variables, and with a `matches` whose time is bounded.
 
 import { type ASTNode, Environment, TypeError as TypeFlaw } from '@marcbachmann/cel-js'
 import { ErrorView, RequestView, ResponseView, tlsAlone } from './facts.ts'

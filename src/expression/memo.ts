@@ -1,7 +1,5 @@
-// A cache of values made from texts, as long as they are in use: policies are compiled again and again,
-// mostly from the same texts.
+// A cache of values that are in use: policies are compiled again and again, mostly from the same texts.
 
-/** The minimum number of values set between two sweeps. */
 const minSets = 32
 
 /** Caches up to a number of values, and of these only those still in use elsewhere. */
@@ -19,7 +17,6 @@ export class Memo<T extends object> {
     return this.#values.get(key)?.deref()
   }
 
-  /** Evicts the oldest value if there are too many. */
   set(key: string, value: T): void {
     this.#values.delete(key)
     this.#values.set(key, new WeakRef(value))

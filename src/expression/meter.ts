@@ -1,5 +1,4 @@
-// The cost of conditions, counted while they run: nothing can interrupt an evaluation from outside, so it
-// ends itself once its request has no steps left.
+// The cost of conditions: nothing else can interrupt an evaluation, so it ends itself without steps left.
 
 import { type ASTNode, Environment } from '@marcbachmann/cel-js'
 import { Work } from './work-budget.ts'
@@ -7,7 +6,6 @@ import { Work } from './work-budget.ts'
 /** The work left for the current condition. */
 let work = new Work()
 
-/** Sets the work from which the following evaluations take their steps. */
 export function useWork(left: Work): void {
   work = left
 }
@@ -17,7 +15,6 @@ export function spend(steps: number): void {
   if (!work.take(steps)) throw spent
 }
 
-/** Takes steps that have been made, even if more than are left. */
 export function charge(steps: number): void {
   work.left -= steps
 }
@@ -116,7 +113,6 @@ function lengthOf(value: unknown): number {
   return typeof value === 'string' || Array.isArray(value) ? value.length : 1
 }
 
-/** Returns the steps of reading a whole value. */
 function weigh(value: unknown): number {
   if (typeof value === 'string') return 1 + (value.length >> 5)
   if (typeof value !== 'object' || value === null) return 0

@@ -13,7 +13,6 @@ const maxWide = 8
 const token =
   /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|\(\?(?:P?<\w*>|[A-Za-z-]*:?)|./gsu
 
-/** Counts at least one for each element that a text has to match, times its repetitions. */
 function countParts(text: string): number {
   const outer: number[] = []
   let sum = 0

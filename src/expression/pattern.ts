@@ -1,5 +1,4 @@
-// Regular expressions of conditions, in counted time linear in the text; a backtracking engine could be
-// blocked by one.
+// Regular expressions of conditions, in counted time linear in the text, without backtracking.
 
 import { RE2JS } from '@bufbuild/re2'
 import { Automaton } from './automaton.ts'

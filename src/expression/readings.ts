@@ -1,5 +1,4 @@
-// Evaluates conditions for a path that origins may read in several ways: each reading is evaluated, so that
-// none slips through.
+// Evaluates conditions for each reading of a path by origins, so that none slips through.
 
 import type { Expression, Facts } from './expression.ts'
 import type { Work } from './work-budget.ts'

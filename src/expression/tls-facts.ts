@@ -1,5 +1,4 @@
-// The facts about the TLS of a connection, and about its client certificate, that operators' expressions may
-// read.
+// The facts about TLS and the client certificate that operators' expressions may read.
 
 export interface TlsFacts {
   /** Such as TLSv1.3; empty for plain HTTP. */
@@ -35,8 +34,8 @@ interface ClientFacts {
 export const noTls: TlsFacts = { version: '', cipher: '', serverName: '', client: null, isVerified: false }
 
 /**
- * The maximum length of a certificate's texts, the maximum number of alternative names of a kind, and their
- * average length: rules are priced for these.
+ * Of a certificate: characters per text, names of a kind, and their average length. Rules are priced for
+ * these.
  */
 export const maxNameLength = 1024
 export const maxNames = 128

@@ -1,6 +1,4 @@
-// Limits how much of a turn the rules of operators may take for one request: counted in steps of about 25 ns,
-// so that the total is less than a millisecond. Work on short inputs is priced when rules are loaded; inputs
-// that clients can make long are counted at each request.
+// Limits the work of operators' rules for one request, in steps of about 25 ns: less than a ms in total.
 
 /** For all rules of the file, and all that the API has set for a zone. */
 export const maxWork = {
@@ -27,7 +25,7 @@ export class Work {
 }
 
 /**
- * The assumed size of inputs when rules are priced; larger ones are processed, too, as long as steps are
- * left. Characters of a path, a query or a value, and of a User-Agent; header names, values of one name.
+ * The assumed size of inputs when rules are priced: characters of a path, a query or a value, and of a
+ * User-Agent; header names, values of one name.
  */
 export const typical = { text: 512, agent: 200, names: 32, values: 4 } as const

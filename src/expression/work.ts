@@ -5,11 +5,9 @@ import { costOfCall, meter } from './meter.ts'
 import { typical } from './work-budget.ts'
 
 interface Survey {
-  /** What is wrong, and with which part. */
   readonly flaw: { readonly message: string; readonly node: ASTNode } | null
   readonly readsGeo: boolean
   readonly readsPath: boolean
-  /** The steps of an evaluation for a usual request. */
   readonly work: number
 }
 
@@ -21,13 +19,11 @@ export function survey(root: ASTNode): Survey {
 }
 
 interface Place {
-  /** The variables of the loops around a part. */
   readonly bound: ReadonlySet<string>
   /** How often it is evaluated. */
   readonly times: number
 }
 
-/** The steps to begin an evaluation. */
 export const beginning = 8
 const textSteps = typical.text / 64
 /** The usual argument of functions: a text of a request, or one of the elements that a loop iterates over. */

@@ -1,5 +1,4 @@
-// What this process knows about the count of one key: the store's last reply, and the requests admitted
-// since.
+// The count of one key: the store's last reply, and the requests admitted since.
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
@@ -9,9 +8,8 @@ import { endOf, type Limit } from './limit.ts'
 
 export interface Spent {
   readonly isAllowed: boolean
-  /** How many more fit now. */
   readonly remaining: number
-  /** Ms until the next one fits, or, if this one does, until everything counted now has left the window. */
+  /** Ms until the next one fits, or, if this one does, until everything counted has left the window. */
   readonly wait: number
 }
 

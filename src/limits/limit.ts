@@ -1,4 +1,4 @@
-// A limit: the number per window, and how far this process may go without querying the store.
+// A limit, and how far this process may go without querying the store.
 
 import { day } from '../base/units.ts'
 import type { RateLimitConfig } from '../config/model/limit-config.ts'

@@ -1,6 +1,5 @@
-// Counts requests against limits, locally and together with all processes on the same store. While the store
-// is unreachable or slow, and for new keys beyond what it should hold, this process counts locally with the
-// same limits, and no request waits.
+// Counts requests against limits, together with all processes. While the store is unreachable or slow, and
+// for new keys beyond what it should hold, this process counts alone, and no request waits.
 
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'

@@ -1,5 +1,4 @@
-// Compares the limits of this machine with those of the others on the same store: if they differ, a client's
-// allowance depends on the machine that it reaches. Runs in the main process.
+// Compares limits between machines: if they differ, a client's allowance depends on which it reaches.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatDuration } from '../base/text/quantity.ts'

@@ -7,7 +7,6 @@ import type { KeyCount } from './key-count.ts'
 const maxPerTurn = 1_000
 export const maxNear = 10
 
-/** Data that can be sent between processes. */
 export interface NearKey {
   readonly limit: string
   /** Parts that end with a line break, or an address. */
@@ -33,7 +32,6 @@ export async function nearestOf(counts: readonly KeyCount[], now: number): Promi
   return [...byLimit.values()].flatMap(near => near.map(viewNear))
 }
 
-/** Joins the results of several processes for one limit. */
 export function joinNear(views: readonly (readonly NearKey[])[]): readonly NearKey[] {
   const byKey = new Map<string, NearKey>()
   for (const near of views.flat()) {

@@ -1,5 +1,4 @@
-// Bounds the new keys reported to the store: clients can make up keys, and the store keeps each for a whole
-// period.
+// Bounds the new keys in the store: clients can make them up, and each is kept for a whole period.
 
 import type { Limit } from './limit.ts'
 

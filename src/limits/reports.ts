@@ -66,7 +66,6 @@ export class Reports {
     }
   }
 
-  /** Sends a report to the store even if the count has nothing new. */
   async #sendEven(count: KeyCount): Promise<void> {
     count.isReporting = true
     await this.#report(count)

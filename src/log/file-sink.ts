@@ -1,5 +1,4 @@
-// Writes the pieces of a log to a file. On a nearly full disk, Node's own stream would drop the rest of a
-// partially written piece.
+// Writes a log to a file. On a nearly full disk, Node's own stream would drop the rest of a partial write.
 
 import { write } from 'node:fs'
 

@@ -61,7 +61,6 @@ export class LineWriter {
     stream.on('error', () => stream.destroyed && this.#giveUp())
   }
 
-  /** Adds a line, its line feed included. */
   write(given: string): void {
     const line = this.#render === null ? given : this.#render(given)
     const bytes = Buffer.byteLength(line)

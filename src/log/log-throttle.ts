@@ -3,7 +3,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from './log.ts'
 
-/** Ms during which the same warning is not repeated. */
 const quiet = 60_000
 
 export class LogThrottle {

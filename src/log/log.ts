@@ -1,4 +1,4 @@
-// The log: JSON lines. A logger for events of the gateway, and the access log with one line per request.
+// The log in JSON lines: events of the gateway, and the access log with one line per request.
 
 import { type Level, type Logger, pino } from 'pino'
 import { visibleJson } from '../base/text/visible.ts'

@@ -1,5 +1,4 @@
-// Log lines for a person at a terminal: time, level, message, fields. Whatever it contains, outside input
-// stays on one line and in its field.
+// Log lines for a person at a terminal. Outside input stays on one line and in its field.
 
 import { inspect } from 'node:util'
 import { visible, visibleJson } from '../base/text/visible.ts'

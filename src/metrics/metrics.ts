@@ -1,5 +1,4 @@
-// All metrics, and how they are exposed. The edge moves the numbers, the admin listener exposes them, the
-// supervisor adds up those of its workers.
+// All metrics, and how they are exposed.
 
 import { pause } from '../base/turns/turns.ts'
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
@@ -30,7 +29,6 @@ export class Metrics extends Counts {
     this.#registry.registerMetric(dress(metric))
   }
 
-  /** Reads all numbers, yielding to other work in between. */
   async snapshot(): Promise<Snapshot> {
     const snapshot: Snapshot = []
     for (const { name } of this.#registry.getMetricsAsArray()) {
@@ -40,7 +38,6 @@ export class Metrics extends Counts {
     return snapshot
   }
 
-  /** Reads the numbers of this process and of the others, added up. */
   async collect(others: readonly Snapshot[] = []): Promise<Snapshot> {
     const own = await this.snapshot()
     return others.length === 0 ? own : AggregatorRegistry.aggregate([own, ...others]).getMetricsAsJSON()

@@ -56,7 +56,6 @@ export class AuthorizationServer {
     }
   }
 
-  /** Writes what is still in memory. */
   async close(): Promise<void> {
     await this.#uses.close()
     await this.#parts.events.close()

@@ -74,7 +74,6 @@ export class People {
     this.openId = openid && new OpenIdSignIn(shared, { provider: new OpenIdProvider(openid), ...own })
   }
 
-  /** Writes what is queued; call it before the store closes. */
   close(): Promise<void> {
     return this.#attempts.close()
   }

@@ -13,7 +13,6 @@ type SignUpResult =
   | TryLater
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
   | { readonly outcome: 'bad_email'; readonly fault: string }
-  /** Users must be invited. */
   | { readonly outcome: 'closed' }
 
 export class SignUp {

@@ -1,10 +1,7 @@
-// What can be permitted, one row each: pure data. Token permission groups and OAuth scopes are built from it. Ids are part of the API and of stored tokens, scopes
-// of the API and of stored clients: neither ever changes.
+// What can be permitted, one row each. Ids and scopes are part of the API and stored: neither ever changes.
 
 interface PermissionRow {
-  /** The id of the permission group of tokens. */
   readonly id: string
-  /** The id of the OAuth scope. */
   readonly scope: string
   readonly name: string
   /** The category by which the published clients sort permissions. */

@@ -5,7 +5,7 @@ import { permissionGroups } from './permission-groups.ts'
 
 export type Permission = (typeof permissionGroups)[number]['name']
 
-/** Whether a policy of the token allows this for the account, and none denies it. In both, a group that writes includes reading. */
+/** Whether a policy allows this for the account, and none denies it. A group that writes includes reading. */
 export function permits(token: Token, permission: Permission, account: string): boolean {
   const groups = groupsWith[permission]
   let isAllowed = false

@@ -1,5 +1,4 @@
-// Usual choices of permissions and scopes, each a rule, so that it also covers permissions that are added
-// later.
+// Usual choices of permissions and scopes, as rules that also cover permissions added later.
 
 interface Preset {
   readonly id: string

@@ -1,5 +1,4 @@
-// The roles that a member of an account can have, and the permissions that each of them stands for: the one table of both. Ids are part of the API and of kept
-// members: they never change.
+// The roles of members, with their permissions. Ids are part of the API and stored: they never change.
 
 import { permissionGroups } from './permission-groups.ts'
 import { permissions } from './permissions.ts'
@@ -10,7 +9,7 @@ interface Role {
   readonly id: string
   readonly name: string
   readonly description: string
-  /** Every one that it allows: one that writes never stands without its reading sibling. */
+  /** One that writes comes with its reading sibling. */
   readonly permissions: readonly Permission[]
 }
 
@@ -52,7 +51,6 @@ export const roles: readonly Role[] = [
   },
 ]
 
-/** Returns the role with an id, or null. */
 export function roleOf(id: string): Role | null {
   return byId.get(id) ?? null
 }
@@ -64,7 +62,6 @@ export function rolesWith(permission: Permission): readonly string[] {
     .map(({ name }) => name.replace(/ - .*$/, ''))
 }
 
-/** Whether these roles, by their ids, include super administrator. */
 export function areSuper(ids: readonly string[]): boolean {
   return ids.includes(superAdministrator.id)
 }
@@ -74,10 +71,7 @@ export function groupsOfRoles(ids: readonly string[]): ReadonlySet<string> {
   return new Set(ids.flatMap(id => groupsById.get(id) ?? []))
 }
 
-/**
- * Returns the permissions of these roles that `may` rejects: a person without one can neither give nor take
- * the roles.
- */
+/** Returns those that `may` rejects: a person without one can neither give nor take the roles. */
 export function permissionsBeyond(
   ids: readonly string[],
   may: (permission: Permission) => boolean,
@@ -86,19 +80,13 @@ export function permissionsBeyond(
   return permissionGroups.filter(({ id, name }) => given.has(id) && !may(name)).map(({ name }) => name)
 }
 
-/**
- * Returns the OAuth scopes beyond these roles, in the given order. Scopes of identity are never beyond,
- * unknown ones always.
- */
+/** In the given order. Scopes of identity are never beyond, unknown ones always. */
 export function scopesBeyond(ids: readonly string[], scopes: readonly string[]): string[] {
   const given = groupsOfRoles(ids)
   return scopes.filter(scope => !identity.has(scope) && !given.has(groupOfScope.get(scope) ?? ''))
 }
 
-/**
- * Returns the ids of the permission groups of OAuth scopes, and for those that write, of their reading
- * siblings.
- */
+/** Includes the reading siblings of those that write. */
 export function groupsOfScopes(scopes: readonly string[]): ReadonlySet<string> {
   return new Set(scopes.flatMap(scope => groupsByScope.get(scope) ?? []))
 }

@@ -1,4 +1,4 @@
-// Every scope that a client can ask for: those of identity, and one for each permission of tokens, by the same name. The management API shows and checks them.
+// Every scope that a client can ask for: those of identity, and one for each permission.
 
 import { permissions } from './permissions.ts'
 import type { GrantType } from '../store/records/oauth-client.ts'
@@ -8,9 +8,8 @@ interface OAuthScope {
   readonly name: string
   readonly category: string
   readonly description: string
-  /** The kinds of resources that it is about. */
   readonly scopes: readonly string[]
-  /** Whether it is about the user, and opens nothing of an account. */
+  /** About the user, and opens nothing of an account. */
   readonly isIdentity: boolean
 }
 
@@ -52,7 +51,7 @@ const identityScopes: readonly OAuthScope[] = [
   },
 ]
 
-/** What a scope lets an app do, where that is less than the permission: an app can do nothing that would outlast what its user allowed. */
+/** Where less than the permission: an app can do nothing that would outlast what its user allowed. */
 const ofApps: Readonly<Record<string, string>> = {
   'oauth_clients.write':
     'See and delete OAuth clients, delete the older of two secrets, and end what users allowed them. An app cannot create or change clients.',

@@ -24,7 +24,6 @@ import {
 } from './ask.ts'
 import type { Grants } from './connected-apps.ts'
 
-/** Returns the handlers of these paths. */
 export function accountHandlers(grants: Grants): readonly (readonly [string, Handlers])[] {
   const show = ofPerson((ask, actor, people) => account(ask, actor, people, grants))
   const again: Again = (ask, people, retry) =>
@@ -47,7 +46,6 @@ export function accountHandlers(grants: Grants): readonly (readonly [string, Han
 
 export type PersonHandler = (ask: Ask, actor: Actor, people: People) => Promise<Page | PageResponse>
 
-/** Makes a handler that requires a signed-in person; others are sent to sign in, and come back. */
 export function ofPerson(handle: PersonHandler): Handler {
   return async (ask, people) => {
     if (ask.actor !== null) return handle(ask, ask.actor, people)
@@ -56,7 +54,6 @@ export function ofPerson(handle: PersonHandler): Handler {
   }
 }
 
-/** Sends a person to prove again who they are. */
 export function proveAgain(): PageResponse {
   return redirectTo(leadingOn(paths.confirm, paths.account))
 }

@@ -17,11 +17,9 @@ export interface Ask {
   readonly request: IncomingMessage
   readonly path: string
   readonly query: URLSearchParams
-  /** Empty unless a form was sent. */
   readonly form: Form
   readonly visit: ClientInfo
   readonly actor: Actor | null
-  /** The value of the browser's session, null for none. */
   readonly session: string | null
   /** The secret that the forms of this browser are bound to: its session, or else that of a visitor. */
   readonly secret: string
@@ -44,19 +42,16 @@ export interface Handlers {
   readonly again?: Again
 }
 
-/** Returns the token of the form that leads to a path, for this browser. */
 export function tokenFor({ secret }: Ask, path: string): string {
   return formToken(secret, path)
 }
 
-/** Returns the value of a form field, empty if missing. */
 export function fieldOf({ form }: Ask, name: string): string {
   return form.get(name) ?? ''
 }
 
 const keptNames = ['email', 'first_name', 'last_name'] as const
 
-/** Returns the input of the form, except secrets. */
 export function inputOf(ask: Ask): Readonly<Record<string, string>> {
   return Object.fromEntries(keptNames.map(name => [name, fieldOf(ask, name)]))
 }
@@ -82,7 +77,6 @@ export function signedIn(ask: Ask, value: string, location: string): PageRespons
   return withSession(ask, redirectTo(location), value)
 }
 
-/** Returns a page with the cookie of a new session. */
 export function withSession(ask: Ask, page: Page | PageResponse, value: string): PageResponse {
   return withCookies(pageOf(page), [
     writeCookie('gatehouse', value, isSecure(ask)),

@@ -20,7 +20,6 @@ export class Grants {
   readonly #apiOf: (resource: string) => Api | null
   readonly #clock: Clock
 
-  /** `apiOf` finds the API that a resource indicator means. */
   constructor(store: Store, apiOf: (resource: string) => Api | null, clock: Clock = systemClock) {
     this.#store = store
     this.#apiOf = apiOf

@@ -26,7 +26,6 @@ export interface Interactions {
   finish(uid: string, request: IncomingMessage, decision: Decision): Promise<DecisionResult>
 }
 
-/** Returns the handlers that show a consent and receive the decision. */
 export function consentHandlers(interactions: Interactions): Handlers {
   const show: Handler = async ask => pageFor(ask, await interactions.load(uidOf(ask), ask.request))
   const take: Handler = async ask => {
@@ -45,7 +44,6 @@ export function consentHandlers(interactions: Interactions): Handlers {
   return { show, take, again }
 }
 
-/** Returns the choices of the form; null without a form. */
 function chosenIn({ form }: Ask, scopes: readonly ShownScope[]): Chosen | null {
   if (form.size === 0) return null
   const isLeft = ({ id, isOptional }: ShownScope) => isOptional && !form.has(optionalPrefix + id)

@@ -1,5 +1,4 @@
-// The sign-in app of the side port: finds the handler of a page, and rejects forms that another site could
-// have sent.
+// The sign-in app of the side port; rejects forms that another site could have sent.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor } from '../people/sign-in/own-account.ts'
@@ -99,8 +98,7 @@ export class SignInFace {
     if (!isOurs) return isForm ? writePage(forged(toAccount)) : redirectTo(origin + url.pathname + url.search)
     const form = isForm ? await readSentForm(request, origin, toAccount) : noForm
     if ('title' in form) return writePage(form)
-    // Looked up once the form has arrived, which may have taken its time: a user who was signed out in
-    // between can do nothing more.
+    // After the form has arrived: a user who was signed out in between can do nothing more.
     const ask = await this.#askOf(request, url, sender, origin)
     const isStale = isForm && !isFormToken(form.get('form_token'), ask.secret, ask.path)
     const handle = isStale ? showAgain(handlers) : handler
@@ -146,10 +144,7 @@ export class SignInFace {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
 
-/**
- * Makes the handler of a form without a token, or with that of another session: it does nothing, and shows
- * the form with a new one.
- */
+/** For a form without a token, or of another session: does nothing, and shows it with a new token. */
 function showAgain({ again }: Handlers): Handler {
   const trouble =
     'Nothing was done yet: you signed in or out since this page was loaded, or your browser refuses cookies. Look it over and send it again.'

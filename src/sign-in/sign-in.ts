@@ -1,4 +1,4 @@
-// Handlers of signing in and out: by password, with a second step, or at the OpenID provider.
+// Handlers of signing in and out.
 
 import { endCookie } from '../pages/forms/cookies.ts'
 import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/parts/layout.ts'
@@ -28,7 +28,6 @@ import {
 } from './ask.ts'
 import type { Interactions } from './consent.ts'
 
-/** Returns the handlers of these paths. */
 export function signInHandlers(interactions: Interactions | null): readonly (readonly [string, Handlers])[] {
   const signIn = new SignInPages(interactions)
   return [

@@ -1,4 +1,4 @@
-// Handlers of two-step sign-in: turning it on with a first code, turning it off, and new recovery codes.
+// Handlers of two-step sign-in.
 
 import { redirectTo } from '../pages/parts/layout.ts'
 import { paths } from '../pages/parts/paths.ts'

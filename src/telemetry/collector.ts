@@ -1,5 +1,4 @@
-// Sends messages to a collector: one request at a time over its own connection, retried where that may help
-// (OTLP/HTTP). A failed message is dropped: nothing waits for a collector.
+// Sends messages to a collector (OTLP/HTTP), one at a time. Nothing waits for it: failed ones are dropped.
 
 import type { Agent, IncomingMessage } from 'node:http'
 import { Agent as SecureAgent, request as requestSecurely } from 'node:https'
@@ -56,9 +55,7 @@ export class Collector {
     this.#agent.destroy()
   }
 
-  /**
-   * `outcome` is null for success; `pause` is null if another attempt is of no use, 0 if no delay is named.
-   */
+  /** `outcome` is null for success; `pause` if another attempt is of no use, 0 if no delay is named. */
   async #post(
     signal: Signal,
     message: string,

@@ -13,7 +13,6 @@ interface MetricExporterParts {
   /** When counting began, in wall-clock ms. */
   readonly since: number
   readonly log: Logger
-  /** Ms. */
   readonly interval: number
   readonly read: () => Promise<readonly MetricFamily[]>
 }
@@ -31,7 +30,6 @@ export class MetricExporter {
     this.#timer = setInterval(() => void this.#export(), parts.interval).unref()
   }
 
-  /** Sends the last numbers, within `grace` ms. */
   async close(grace: number): Promise<void> {
     clearInterval(this.#timer)
     const over = AbortSignal.timeout(grace)

@@ -9,7 +9,6 @@ interface Value {
   readonly metricName?: string | undefined
 }
 
-/** A family of metrics, as a Prometheus registry has it. */
 export interface MetricFamily {
   readonly name: string
   readonly help: string

@@ -1,5 +1,4 @@
-// The common parts of OTLP messages for spans and for metrics, in the JSON mapping of opentelemetry-proto
-// 1.x: 64-bit integers are text, enums are numbers.
+// OTLP messages in the JSON mapping of opentelemetry-proto 1.x: 64-bit integers are text, enums numbers.
 
 import type { Attributes, AttributeValue } from './span.ts'
 

@@ -16,7 +16,6 @@ interface SpanExporterParts {
   readonly collector: Pick<Collector, 'send' | 'close'>
   readonly sender: Sender
   readonly counts: SpanCounts
-  /** The maximum number of spans in the queue. */
   readonly queue: number
   /** The maximum ms that a span waits for others. */
   readonly delay?: number
@@ -42,7 +41,6 @@ export class SpanExporter implements SpanSink {
     else this.#timer ??= setTimeout(() => this.#begin(), delay).unref()
   }
 
-  /** Sends the queue within `grace` ms, then drops the rest. */
   async close(grace: number): Promise<void> {
     const over = AbortSignal.timeout(grace)
     const sent = this.#flush()

@@ -3,7 +3,6 @@
 import { keyValues, nanoseconds, resourceOf, type Sender, scopeOf } from './otlp.ts'
 import type { Span } from './span.ts'
 
-/** Returns a message with spans that `encodeSpan` wrote. */
 export function spanMessage(spans: readonly string[], sender: Sender): string {
   const [resource, scope] = [resourceOf(sender), scopeOf(sender)].map(part => JSON.stringify(part))
   return `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":${scope},"spans":[${spans.join()}]}]}]}`

@@ -1,4 +1,4 @@
-// Finds credentials of this gateway in the wrong places: forwarded, they would give a third party access.
+// Finds our credentials in wrong places: forwarded, they would give a third party access.
 
 import type { RequestHead } from '../http1/heads/request-head.ts'
 import { token68Of } from './bearer.ts'

@@ -1,5 +1,5 @@
-// Tags of texts of a fixed length: the first 66 bits of HMAC-SHA-256 (RFC 2104), as 11 characters of
-// base64url. Computed by two plain hashes, since an Hmac object costs three times as much.
+// Tags: 66 bits of HMAC-SHA-256 (RFC 2104), by two plain hashes, since an Hmac object costs three times as
+// much.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 

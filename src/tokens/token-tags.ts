@@ -1,5 +1,5 @@
-// The tags of tokens, by the key of the store: made-up tokens are refused without a query. While the key is
-// unknown, as after a start without the store, every well-formed token may exist.
+// The tags of tokens: made-up tokens are refused without a query. While the key is unknown, every well-formed
+// token may exist.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../base/clock.ts'

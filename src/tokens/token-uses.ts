@@ -27,7 +27,6 @@ export class TokenUses {
     return hour + hourLength
   }
 
-  /** Writes the queued uses, unless the store is unreachable; later ones are dropped. */
   close(): Promise<void> {
     return this.#uses.close()
   }

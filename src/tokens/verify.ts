@@ -1,5 +1,4 @@
-// Verifies tokens. While the store is unreachable, a verified token stays valid for the grace, and one that
-// no process remembers is refused as `store_unreachable`.
+// Verifies tokens. While the store is unreachable, known ones stay valid for the grace, others are refused.
 
 import { timingSafeEqual } from 'node:crypto'
 import { AddressSet } from '../net/address/address.ts'
@@ -57,7 +56,6 @@ type TokenForm = 'token' | 'access_token'
 
 /** The last token on a connection: usually the next one is the same, and then needs no new digest. */
 export class LastToken {
-  /** Null before the first one. */
   value: string | null = null
   digest = ''
   form: TokenForm = 'token'

@@ -1,4 +1,4 @@
-// Batches reports about bans between processes, so that a flood of refusals does not become one of messages.
+// Batches reports about bans between processes: a flood of refusals must not become one of messages.
 
 import type { BanNews } from './bans.ts'
 

@@ -1,5 +1,4 @@
-// Temporary bans of addresses that were refused repeatedly. They survive reloads, and the supervisor counts
-// for all workers.
+// Temporary bans of refused addresses. They survive reloads; the supervisor counts for all workers.
 
 import type { Clock } from '../../base/clock.ts'
 import type { BanConfig } from '../../config/model/access-config.ts'
@@ -44,7 +43,6 @@ export class Bans {
     return ban
   }
 
-  /** The same bans without counting, for explanations. */
   get still(): { of(owner: string, config: BanConfig): BanBook } {
     return {
       of: (owner, config) => {
@@ -68,7 +66,6 @@ export class Bans {
     return active
   }
 
-  /** With their remaining ms. */
   get standing(): BanNews {
     return [...this.#byId].flatMap(([id, ban]) => (ban.active === 0 ? [] : [[id, ban.standing] as const]))
   }

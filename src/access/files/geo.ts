@@ -36,10 +36,7 @@ export class GeoDatabases {
     })
   }
 
-  /**
-   * Returns lookups in these databases, the first of which that knows an address decides. If one is invalid,
-   * rejects with a sentence that names the file.
-   */
+  /** The first database that knows an address decides. Rejects with a sentence that names an invalid file. */
   async open(paths: readonly string[]): Promise<Geo> {
     await this.#files.open(paths)
     return new OpenDatabases(

@@ -52,7 +52,6 @@ class ListLines {
     if (this.#open.length > maxLineLength) this.#refuse(this.#count + 1)
   }
 
-  /** Parses the last line if it has no line feed; returns whether every line had one. */
   end(): boolean {
     this.#line(this.#open)
     return this.#open === ''

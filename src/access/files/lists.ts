@@ -14,7 +14,6 @@ export interface AddressList {
 }
 
 export interface Lists {
-  /** Throws for an unknown name. */
   get(name: string): AddressList
 }
 

@@ -1,5 +1,4 @@
-// Files that rules need, kept in memory and reloaded when they change: address lists and geographic
-// databases.
+// Address lists and geographic databases, in memory and reloaded when they change.
 
 import type { Tally } from '../../metrics/counters/distribution.ts'
 import type { Logger } from '../../log/log.ts'

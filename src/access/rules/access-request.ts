@@ -12,7 +12,6 @@ import { refererHost } from './referer.ts'
 
 export interface AccessRequest {
   readonly address: string
-  /** From `pathReadings`. */
   readonly paths: readonly string[] | null
   /** As received: `name, value, name, value, …`. */
   readonly fields: readonly string[]
@@ -57,7 +56,6 @@ export class RuleInput {
     return this.#network
   }
 
-  /** In lower case; empty without one. */
   get userAgent(): string {
     return (this.#userAgent ??= this.#lowerCase.of(fieldValue(this.request.fields, 'user-agent')))
   }
@@ -66,7 +64,6 @@ export class RuleInput {
     return (this.#referer ??= fieldValue(this.request.fields, 'referer'))
   }
 
-  /** Empty without one. */
   get refererHost(): string {
     return (this.#refererHost ??= refererHost(this.referer))
   }

@@ -13,10 +13,7 @@ import type { Geo } from '../files/geo.ts'
 import type { AddressList, Lists } from '../files/lists.ts'
 import type { RuleInput } from './access-request.ts'
 
-/**
- * Whether a request matches; null if unknown: an expression failed, a database is broken, the path has too
- * many readings, or too little work is left.
- */
+/** Null if unknown: a failed expression, a broken database, too many readings, or too little work left. */
 export type Condition = (input: RuleInput) => boolean | null
 
 export interface AccessSources {

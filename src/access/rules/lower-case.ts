@@ -1,4 +1,4 @@
-// Lower-cases the User-Agent: the same string object for repeated ones lets patterns reuse their last result.
+// Lower-cases the User-Agent: patterns reuse their last result for the same string object.
 
 import { ownText } from '../../base/text/own-text.ts'
 

@@ -2,7 +2,6 @@
 
 import { maxHostLength } from '../../net/address/host-names.ts'
 
-/** Max characters that are searched for the host. */
 const maxLength = 1024
 
 /** Returns the host of a URL in lower case, without port and trailing dot; empty if it has none. */

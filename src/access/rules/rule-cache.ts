@@ -1,5 +1,4 @@
-// Narrows the rules of a policy to those that need evaluating: for a returning client, rules that depend only
-// on the client need not be evaluated again; rules on paths are needed only if one of their prefixes matches.
+// Skips rules: of the client alone for one that returns, on paths if none of their prefixes matches.
 
 import { PathPrefixes } from '../../base/path/path-prefixes.ts'
 import type { CompiledRule } from './rules.ts'
@@ -10,7 +9,6 @@ const minRules = 4
 
 interface Rules {
   readonly all: readonly CompiledRule[]
-  /** Those that may match if no prefix matches the path. */
   readonly elsewhere: readonly CompiledRule[]
 }
 
@@ -20,9 +18,7 @@ export class RuleCache {
   readonly #asksUserAgent: boolean
   readonly #asksCountry: boolean
   readonly #asksNetwork: boolean
-  /** Null if there are few. */
   readonly #prefixes: PathPrefixes | null
-  /** The client of the last request. */
   #reading = -1
   #userAgent = ''
   #country: string | null = null

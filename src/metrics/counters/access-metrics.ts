@@ -26,6 +26,5 @@ export class AccessMetrics {
   readonly banned = new Tally()
   readonly listReloads = tallies(reloadResults)
   readonly geoReloads = tallies(reloadResults)
-  /** Returns the number of currently banned addresses; null without a ban list. */
   activeBans: (() => number) | null = null
 }

@@ -30,6 +30,5 @@ export class AiMetrics {
   /** Bytes of buffered bodies, and calls refused because others used up that memory. */
   readonly bodyBytes = new Tally()
   readonly callsWithoutRoom = new Tally()
-  /** Returns the number of log entries queued for the store; null before there is a queue. */
   queuedEntries: (() => number) | null = null
 }

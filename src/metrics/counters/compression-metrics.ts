@@ -5,13 +5,11 @@ import { Tally, tallies } from './distribution.ts'
 const codings = ['zstd', 'br', 'gzip'] as const
 
 export class CompressionMetrics {
-  /** By content coding. */
   readonly responses = tallies(codings)
   /** Bytes of their bodies before and after, counted as each ends. */
   readonly bytesIn = tallies(codings)
   readonly bytesOut = tallies(codings)
   /** The maximum memory of the running encoders, in bytes. */
   readonly memory = new Tally()
-  /** Responses that were not compressed for want of memory. */
   readonly skipped = new Tally()
 }

@@ -52,7 +52,6 @@ export interface DegradedReason {
   readonly code: DegradedCode
   /** The problem, in a clause that starts with a small letter and ends without a full stop. */
   readonly message: string
-  /** The operator's remedy, in a sentence without a full stop. */
   readonly remedy: string
 }
 
@@ -67,13 +66,11 @@ export interface StoreHealth {
 export interface CertificateExpiry {
   /** The first of its names. */
   readonly name: string
-  /** Such as `ec` or `rsa`. */
   readonly keyType: string
   /** Wall-clock ms. */
   readonly notAfter: number
 }
 
-/** The expiry of an authority of client certificates, or of a revocation list. */
 export interface TrustExpiry {
   readonly kind: 'authority' | 'revocation_list'
   readonly name: string
@@ -81,14 +78,12 @@ export interface TrustExpiry {
   readonly notAfter: number
 }
 
-/** The due date of an automatic certificate's renewal. */
 export interface CertificateRenewal {
   readonly host: string
   /** Wall-clock ms. */
   readonly renewAt: number
 }
 
-/** The key that encrypts the TLS sessions of clients. */
 interface TicketKeySign {
   /** Wall-clock ms since when it is in use. */
   readonly since: number
@@ -101,7 +96,6 @@ export class Counts {
   readonly people = new PeopleMetrics()
   readonly domainChecks = tallies(checkOutcomes)
   readonly managementRefusals = tallies(managementRefusals)
-  /** Connections to the side port that were closed because there were too many. */
   readonly refusedOperators = new Tally()
   readonly workerRestarts = new Tally()
   readonly droppedLogLines = new Tally()

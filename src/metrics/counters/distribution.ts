@@ -1,5 +1,4 @@
-// The numbers that the hot path moves: no labels, no hashing, no allocation. The metrics files name them, and
-// families read them out.
+// The numbers that the hot path moves: no labels, no hashing, no allocation.
 
 /** Upper bounds of the buckets, in ms: from a cache-warm hop on loopback to a minute. */
 export const bucketBounds = [
@@ -38,12 +37,10 @@ export class Distribution {
   }
 }
 
-/** Makes a tally for each name, in their order. */
 export function tallies<Name extends string>(names: readonly Name[]): Readonly<Record<Name, Tally>> {
   return Object.fromEntries(names.map(name => [name, new Tally()])) as Record<Name, Tally>
 }
 
-/** Makes a distribution for each name, in their order. */
 export function distributions<Name extends string>(
   names: readonly Name[],
 ): Readonly<Record<Name, Distribution>> {

@@ -1,5 +1,4 @@
-// Counts of requests, connections and origins. The edge moves the numbers; the counts of its decisions have
-// files of their own.
+// Counts of requests, connections and origins.
 
 import { AccessMetrics } from './access-metrics.ts'
 import { AiMetrics } from './ai-metrics.ts'
@@ -40,7 +39,6 @@ const tlsFailures = [
 ] as const
 export type TlsFailure = (typeof tlsFailures)[number]
 
-/** The results of handshakes that request a client certificate. */
 const clientCertificates = [
   'accepted',
   'missing',
@@ -88,7 +86,6 @@ export interface PoolMember {
   readonly state: (typeof healthStates)[number]
 }
 
-/** The numbers of one data plane; moving one allocates nothing. */
 export class EdgeMetrics {
   readonly zones = new Map<string, ZoneMetrics>()
   readonly phases = distributions(phases)
@@ -127,7 +124,6 @@ export class EdgeMetrics {
   readonly originQueue = new Tally()
   readonly originLookups = tallies(['found', 'failed'])
   readonly originChecks = tallies(['good', 'bad'])
-  /** Spans of sampled requests, by result. */
   readonly spans = tallies(['exported', 'queue_full', 'export_failed'])
   readonly eventStreams = new Tally()
   readonly webSockets = new Tally()

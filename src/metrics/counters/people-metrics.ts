@@ -1,5 +1,4 @@
-// Counts of sign-ins, and of apps that act for people. Every label has a closed set of values, so that
-// callers cannot grow it.
+// Counts of sign-ins, and of apps that act for people.
 
 import { tallies } from './distribution.ts'
 

@@ -7,7 +7,6 @@ const refusals = ['queue_full', 'locked'] as const
 export type WriteRefusal = (typeof refusals)[number]
 
 export class StoreMetrics {
-  /** Writes that wait for the lock of a file, or for earlier writes. */
   readonly queuedWrites = new Tally()
   readonly refusedWrites = tallies(refusals)
 }

@@ -1,5 +1,4 @@
-// A family of metrics: name, help, type, and how its numbers are read out; and helpers for the lists of
-// families.
+// A family of metrics, and helpers for the lists of families.
 
 import { bucketBounds, type Distribution, type Tally } from '../counters/distribution.ts'
 import type { Counts } from '../counters/counts.ts'
@@ -28,7 +27,6 @@ export function sample({ value }: Tally, labels: Sample['labels'] = {}): Sample 
   return { labels, value }
 }
 
-/** Reads out one line for each name, in their order. */
 export function byName(
   tallies: Readonly<Record<string, Tally>>,
   labels: (name: string) => Sample['labels'],

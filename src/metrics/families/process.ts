@@ -101,14 +101,12 @@ export const processFamilies: Families = {
   },
 }
 
-/** Shows 1 or 0 in the process that reports the store. */
 function storeSample(read: Counts['storeHealth'], holds: (signs: StoreHealth) => boolean): readonly Sample[] {
   if (read === null) return []
   const signs = read()
   return [{ labels: {}, value: signs === null || holds(signs) ? 1 : 0 }]
 }
 
-/** Shows a line for each reason in the process that reports the store. */
 function degradedSamples(read: Counts['storeHealth']): readonly Sample[] {
   if (read === null) return []
   const reasons = new Set(read()?.degradation.reasons.map(({ code }) => code))

@@ -1,5 +1,4 @@
-// How clients authenticate: which of their secrets is right, and how many wrong ones they may send. Wrong
-// secrets never keep out a right one.
+// How clients authenticate. Wrong secrets are counted, and never keep out a right one.
 
 import type { Limiter } from '../../limits/limiter.ts'
 import { limitOf } from '../../limits/limit.ts'

@@ -1,5 +1,4 @@
-// The keys that sign ID tokens. They rotate by themselves: the next one is published a day before it signs,
-// and the last one as long as anything that it signed is valid.
+// The keys that sign ID tokens. They rotate by themselves: each is published a day before it signs.
 
 import { day, hour } from '../../base/units.ts'
 import { generateKeyPair } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Authorization requests on their way to the library: what they are changed to, and what is checked before.
+// Prepares and checks authorization requests for the library.
 
 import { digestOf } from '../../tokens/token.ts'
 import type { Json } from '../../store/records/credential.ts'
@@ -27,7 +27,6 @@ export async function redirectForm({ request, response }: Call, { issuer }: Endp
 /** Means nothing in a request without `openid` (RFC 6749 section 3.1). */
 const openIdOnly = ['nonce', 'acr_values', 'claims_locales'] as const
 
-/** Returns the unsupported `response_mode` that a query has; null if it has none. */
 export function refusedModeIn(query: string): string | null {
   return new URLSearchParams(query).getAll('response_mode').find(mode => mode !== 'query') ?? null
 }

@@ -33,15 +33,12 @@ export interface ServerParts {
   readonly limiter: Limiter
   readonly metrics?: PeopleMetrics
   readonly log: Logger
-  /** Finds out who is signed in; may set cookies. */
   readonly personOf: (request: Pick<IncomingMessage, 'headers'>) => Promise<Person | null>
-  /** Ends the session of the browser, and removes its cookie. */
   readonly signOut: (
     request: IncomingMessage,
     response: ServerResponse,
     visit: { readonly address: string; readonly ray: string },
   ) => Promise<void>
-  /** Verifies an API token; returns why it is not valid in place of a token. */
   readonly verify: (value: string, address: string | null) => Token | string | Promise<Token | string>
   /** Returns the API that a resource indicator names; null if it names none of this server. */
   readonly apiOf: (resource: string) => Api | null

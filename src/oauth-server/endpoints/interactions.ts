@@ -38,7 +38,6 @@ interface InteractionsParts {
   readonly clock?: Clock
 }
 
-/** An interaction as the library stores it; the members that are read here. */
 interface Interaction {
   readonly params: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly prompt: { readonly name: string; readonly reasons: readonly string[] }
@@ -64,7 +63,6 @@ export class Interactions {
     this.#consents = new Consents(parts.store, this.#clock)
   }
 
-  /** Returns what to ask the person whose browser sent the request; rejects with `StoreUnreachable`. */
   async load(uid: string, request: IncomingMessage): Promise<ConsentStep> {
     const open = await this.#open(uid, request)
     if (open === null) return gone
@@ -200,7 +198,6 @@ export class Interactions {
     return { ...consent, accounts }
   }
 
-  /** Lists the accounts in which a person's roles cover all scopes. */
   async #accountsOf({ user }: Person, scopes: readonly string[]): Promise<readonly Account[]> {
     const members = await this.#parts.store.members.ofUser(user)
     const able = members.filter(
@@ -226,7 +223,6 @@ export class Interactions {
 
 const gone = { kind: 'gone' } as const
 
-/** Why a person cannot authorize an app, for its owner. */
 const refusals: Readonly<Record<ConsentRefusal['reason'], string>> = {
   'not a member': 'the client is private, and the user is no member of its account',
   'no account': 'the roles of the user reach the scopes in no account',

@@ -1,5 +1,4 @@
-// Introspection by an API token (RFC 7662). Clients, which may see only their own tokens, are served by the
-// library.
+// Introspection by an API token (RFC 7662). Clients, limited to their own tokens, use the library.
 
 import { permits } from '../../permissions/permit.ts'
 import type { Credential } from '../../store/records/credential.ts'
@@ -34,7 +33,6 @@ export async function introspectByToken(
   sendJson(response, 200, await introspect(value, caller, parts))
 }
 
-/** The response for a token that is not valid, or that the caller may not see. */
 const inactive = { active: false } as const
 
 /** Describes a token to a caller who may read the OAuth clients of the account that owns its client. */

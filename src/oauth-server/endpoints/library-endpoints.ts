@@ -1,5 +1,4 @@
-// The endpoints that the library serves: requests get the form that it expects, and it is loaded with the
-// first one.
+// The endpoints of the library, which is loaded with the first request.
 
 import type { IncomingMessage } from 'node:http'
 import { PeopleMetrics } from '../../metrics/counters/people-metrics.ts'
@@ -69,7 +68,6 @@ export class LibraryEndpoints {
       note: event => events.note(event),
     })
     this.#engine = { keys: name, ready }
-    // The next request tries again.
     ready.catch(() => {
       this.#engine = null
     })

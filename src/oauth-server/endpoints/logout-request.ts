@@ -11,7 +11,6 @@ type LogoutRequest =
   | {
       readonly kind: 'good'
       readonly client: OAuthClient | null
-      /** The user of the ID token; null without one. */
       readonly user: string | null
       /** Where the browser goes afterwards; null for nowhere. */
       readonly location: string | null
@@ -23,7 +22,6 @@ interface LogoutParts {
   readonly keys: readonly Jwk[]
 }
 
-/** Reads a request to sign out; rejects with `StoreUnreachable`. */
 export async function readLogout(params: URLSearchParams, parts: LogoutParts): Promise<LogoutRequest> {
   const repeated = names.find(name => params.getAll(name).length > 1)
   if (repeated !== undefined) return fault(`${repeated} must not be sent twice`)

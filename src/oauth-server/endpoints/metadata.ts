@@ -3,7 +3,6 @@
 import { oauthScopes } from '../../permissions/scopes.ts'
 import { paths } from '../http/paths.ts'
 
-/** Returns the metadata of an issuer, which are the same in both documents. */
 export function metadataOf(issuer: string): object {
   const endpoint = (path: string) => `${issuer}${path}`
   return {

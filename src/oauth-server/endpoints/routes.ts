@@ -20,7 +20,6 @@ interface Route {
   readonly serve: Endpoint
 }
 
-/** Returns the route of a path of the authorization server. */
 export function routeOf(path: string): Route {
   if (errorDocumentOf(path) !== null) return { methods: ['GET'], serve: explainError }
   return routes[path] ?? { methods: ['GET'], serve: byLibrary }

@@ -18,7 +18,6 @@ import { currentRequest, type OAuthRequest } from './request.ts'
 interface AdapterParts {
   readonly store: Store
   readonly clients: ClientDirectory
-  /** Returns the request that the library works on. */
   readonly context: () => Context
   readonly errors: Library['errors']
   /** Counts a request that is going to wait for a person; rejects with the error if there are too many. */
@@ -27,7 +26,6 @@ interface AdapterParts {
   readonly clock?: Clock
 }
 
-/** Returns what makes the adapter of each of the library's models. */
 export function adapters(parts: AdapterParts): (model: string) => Adapter {
   return model => guarded(adapterOf(model, parts), parts.guard)
 }
@@ -63,7 +61,6 @@ function guarded(adapter: Adapter, guard: Guard): Adapter {
   }
 }
 
-/** Finds nothing and stores nothing. */
 class NoAdapter implements Adapter {
   readonly model: string
 
@@ -86,7 +83,6 @@ class NoAdapter implements Adapter {
   async revokeByGrantId(_id: string): Promise<void> {}
 }
 
-/** Fields of a payload that are columns of a credential, or follow from them. */
 const columns: ReadonlySet<string> = new Set([
   'jti',
   'kind',
@@ -171,7 +167,6 @@ class InteractionAdapter extends CredentialAdapter {
   }
 }
 
-/** Codes and tokens, which a request presents. */
 class PresentedAdapter extends CredentialAdapter {
   override async load(id: string): Promise<Credential | null> {
     const credential = await super.load(id)
@@ -220,7 +215,6 @@ function isPlausible(kind: CredentialKind, id: string): boolean {
   return /^[\w-]{21,64}$/.test(id)
 }
 
-/** Names the grant of a credential as the library does; null if it has none. */
 function referenceOf({ grant, data }: Credential): string | null {
   const { account, family } = data as { readonly account?: unknown; readonly family?: unknown }
   if (grant === null || typeof account !== 'string' || typeof family !== 'string') return null
@@ -280,7 +274,6 @@ class GrantAdapter extends NoAdapter {
   }
 }
 
-/** Returns the resources that a code or refresh token was issued for. */
 function resourcesOf(presented: Credential | null): readonly string[] {
   const { resource } = (presented?.data ?? {}) as { readonly resource?: string | readonly string[] }
   return [resource ?? []].flat()

@@ -3,7 +3,6 @@
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { LibraryClient, Payload } from './library.ts'
 
-/** Returns the client as stored. */
 export function recordOf({ registered }: Pick<LibraryClient, 'registered'>): OAuthClient {
   return registered as OAuthClient
 }

@@ -15,9 +15,7 @@ import { recordOf } from './client-metadata.ts'
 import { prompts } from './prompts.ts'
 import { type Confirmation, currentRequest } from './request.ts'
 
-/** Seconds that a person may take to sign in and consent. */
 const interactionLife = 3_600
-/** Seconds that an ID token is valid. */
 const idTokenLife = 3_600
 
 interface ConfigurationParts {
@@ -26,7 +24,6 @@ interface ConfigurationParts {
   readonly guard: Guard
 }
 
-/** Returns the configuration of a provider. */
 export function configurationOf(
   { issuer, keys, lifetimes, store, clients }: EngineParts,
   { library, decisions, guard }: ConfigurationParts,

@@ -1,5 +1,4 @@
-// The decisions that the library leaves to this server: who a request is for, what they have allowed, which
-// secret is right, and what is too much.
+// The decisions that the library leaves to this server.
 
 import { second } from '../../base/units.ts'
 import { clientKey } from '../../net/address/client-key.ts'
@@ -39,7 +38,6 @@ export class Decisions {
     this.#consents = new Consents(parts.store)
   }
 
-  /** Counts a request that is going to wait for a person; rejects with the error if there are too many. */
   async admit({ person, sender }: OAuthRequest): Promise<void> {
     const key = person?.user ?? clientKey(sender.address ?? sender.peer)
     const { isAllowed, wait } = await this.#parts.limiter.spend(waiting, key)
@@ -53,7 +51,6 @@ export class Decisions {
     throw error
   }
 
-  /** Checks a request once its client and redirect URI are valid; throws the error. */
   examine({ oidc, query }: Context): void {
     const { errors } = this.#library
     const { refusedMode } = currentRequest()
@@ -83,7 +80,6 @@ export class Decisions {
     return user === null ? undefined : { accountId: id, claims: async () => claimsOf(user) }
   }
 
-  /** Finds the consent of a request; undefined if the person must be asked. */
   async loadGrant({ oidc }: Context): Promise<object | undefined> {
     const { account, client, params, result } = oidc
     if (account === undefined || client === undefined) return undefined
@@ -134,7 +130,6 @@ export class Decisions {
   }
 }
 
-/** A person's decision, as stored with the interaction. */
 interface Result extends InteractionResult {
   readonly consent?: { readonly account: string; readonly grant: string }
 }

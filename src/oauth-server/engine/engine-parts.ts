@@ -18,7 +18,6 @@ export interface EngineParts {
   /** Private JWKs; the first one signs. */
   readonly keys: readonly Readonly<Record<string, Json>>[]
   readonly store: Store
-  /** Makes the values of access tokens; it must be ready. */
   readonly tags: TokenTags
   readonly clients: ClientDirectory
   readonly secrets: ClientSecrets
@@ -26,7 +25,6 @@ export interface EngineParts {
   /** Returns the API that a resource indicator names; null if it names none of this server. */
   readonly apiOf: (resource: string) => Api | null
   readonly errorUri: (error: string) => string
-  /** Takes an event for the owner of the client. */
   readonly note: (outcome: AuthorizationOutcome) => void
   readonly metrics: PeopleMetrics
   readonly log: Logger

@@ -16,7 +16,6 @@ export interface Engine {
   handle(request: IncomingMessage, response: ServerResponse, state: OAuthRequest): Promise<void>
 }
 
-/** Loads the library, with the first request that needs it, and sets it up. */
 export async function openEngine(parts: EngineParts): Promise<Engine> {
   const library = await load()
   const { TemporarilyUnavailable } = library.errors
@@ -56,10 +55,7 @@ function listen(provider: Provider, { OIDCProviderError }: Library['errors'], lo
   })
 }
 
-/**
- * Loads the library. Its main module does nothing more than these three but print a warning on the console
- * unless Node is an LTS release, and no setting turns that off.
- */
+/** Its main module does nothing more, but warns on the console unless Node is an LTS release. */
 async function load(): Promise<Library> {
   const [{ Provider }, errors, interactionPolicy] = await Promise.all([
     import('oidc-provider/lib/provider.js'),

@@ -1,5 +1,4 @@
-// How a response reports an error: with a reason that helps the developer of the app, and a link to an
-// explanation.
+// Error responses: with a reason for the developer of the app, and a link to an explanation.
 
 import { hasKnownPublisher } from '../../oauth/clients/proven-host.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
@@ -11,7 +10,6 @@ import { reasonOf } from './reasons.ts'
 import type { OAuthRequest } from './request.ts'
 import { visible } from './scopes.ts'
 
-/** The events by which the library reports an error of a request. */
 export const errorEvents = [
   'authorization.error',
   'grant.error',
@@ -28,12 +26,10 @@ interface Body {
 
 type ErrorUri = (error: string) => string
 
-/** Whether a person, not an app, reads the response. */
 export function isForBrowser(route: string | undefined): boolean {
   return route === 'authorization' || route === 'resume'
 }
 
-/** Replaces the response by an error. */
 export function replaceByError(context: Context, request: OAuthRequest, error: OidcError): void {
   request.failure = error
   context.status = error.statusCode
@@ -41,9 +37,8 @@ export function replaceByError(context: Context, request: OAuthRequest, error: O
 }
 
 /**
- * Replaces the redirect of an error by a page of ours while a mere link could send a person anywhere (RFC
- * 9700 section 4.11.2): for a private client without a verified host, until the person has signed in and is
- * known to be a member. With `prompt=none`, the redirect stays, as OpenID Connect requires.
+ * A mere link could send a person anywhere (RFC 9700 section 4.11.2): for a private client without a verified
+ * host, a page replaces the redirect until a member has signed in, except with `prompt=none`.
  */
 export async function keepFromApp(context: Context, request: OAuthRequest, store: Store): Promise<void> {
   const { failure, person } = request
@@ -70,7 +65,6 @@ async function isKnownMember(store: Store, account: string, user: string): Promi
   }
 }
 
-/** Adds the reason and the link to an error in a body or a redirect, and shows a page to a person. */
 export function explainError(context: Context, request: OAuthRequest, errorUri: ErrorUri): void {
   const body = (context.body ?? {}) as Partial<Body>
   if (typeof body.error !== 'string') return explainRedirect(context, request, errorUri)
@@ -101,7 +95,6 @@ function explainRedirect(context: Context, request: OAuthRequest, errorUri: Erro
     if (url.hash !== '') url.hash = params.toString()
     context.redirect(url.href)
   }
-  // Nobody reads it.
   context.body = ''
 }
 
@@ -115,7 +108,6 @@ function descriptionOf(context: Context, request: OAuthRequest): string | null {
   return visible(reasonOf(failure, circumstancesOf(context, request)))
 }
 
-/** Returns what explains the failure of a request. */
 export function circumstancesOf({ oidc, headers }: Context, { exchange }: OAuthRequest) {
   return {
     presented: exchange.presented,

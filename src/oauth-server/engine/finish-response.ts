@@ -1,5 +1,4 @@
-// What happens once the library has made its response: tokens are committed before it goes out, errors are
-// explained, and the outcome is recorded.
+// Finishes the library's response: commits tokens, explains errors, and records the outcome.
 
 import { removeCorsHeaders } from '../http/cors.ts'
 import { type Guard, unavailable } from '../http/unavailable.ts'
@@ -12,7 +11,6 @@ import { currentRequest, type OAuthRequest } from './request.ts'
 
 type Errors = Library['errors']
 
-/** Returns the middleware around the library's own. */
 export function finishing(parts: EngineParts, errors: Errors, guard: Guard) {
   return async (context: Context, next: () => Promise<void>): Promise<void> => {
     const request = currentRequest()
@@ -30,11 +28,7 @@ export function finishing(parts: EngineParts, errors: Errors, guard: Guard) {
   }
 }
 
-/**
- * Commits the exchange that the response is about, and replaces the response if that fails. The library
- * offers no place for this before its response: it saves tokens one by one, and does not say which is the
- * last.
- */
+/** Before the response goes out: the library saves tokens one by one, and does not say which is the last. */
 async function commit(
   context: Context,
   request: OAuthRequest,

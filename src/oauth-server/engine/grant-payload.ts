@@ -1,5 +1,4 @@
-// A consent in the library's form. Its id there names more than the grant: also the family of all that is
-// issued for one code, so that the tokens of two codes end apart.
+// A consent in the library's form. Its id also names the family of tokens: those of two codes end apart.
 
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
@@ -13,12 +12,10 @@ interface GrantReference {
   readonly family: string
 }
 
-/** Writes a reference as an id of the library. */
 export function writeReference({ account, grant, family }: GrantReference): string {
   return `${account}.${grant}.${family}`
 }
 
-/** Reads what `writeReference` wrote; null for anything else. */
 export function readReference(text: string | undefined): GrantReference | null {
   const [account = '', grant = '', family = '', ...rest] = (text ?? '').split('.')
   const isWhole = [grant, family].every(isId) && (isId(account) || account === everybody)
@@ -31,7 +28,6 @@ function isId(text: string): boolean {
 
 interface GrantParts {
   readonly reference: GrantReference
-  /** The resource indicators that the consent is used for. */
   readonly resources: readonly string[]
 }
 

@@ -2,7 +2,6 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The fields of a model as an adapter stores them. */
 export interface Payload {
   jti?: string
   kind?: string
@@ -28,7 +27,6 @@ export interface Context {
   readonly req: IncomingMessage
   readonly headers: IncomingMessage['headers']
   readonly query: Readonly<Record<string, string | string[] | undefined>>
-  /** Undefined where no route matches. */
   readonly oidc: OidcContext
   readonly response: { get(name: string): string | undefined }
   status: number
@@ -106,7 +104,6 @@ interface PromptCheck {
 export interface Library {
   readonly Provider: {
     new (issuer: string, configuration: object): Provider
-    /** The request of the calling code; undefined outside of one. */
     readonly ctx: Context | undefined
   }
   readonly errors: {

@@ -11,9 +11,8 @@ import { redirectMatches } from '../../oauth/clients/redirect-uri.ts'
 import { currentRequest } from './request.ts'
 
 /**
- * Returns the class of provider whose models are ours. No setting chooses the form of tokens or a login
- * session that is kept elsewhere, so the models are extended. The library knows a model by the name of its
- * class, which is set here, since the build drops names that nothing refers to.
+ * Extended models: no setting chooses the form of tokens or other login sessions. The library knows a model
+ * by its class name, which is set here, since the build drops unused names.
  */
 export function providerClass({ Provider }: Library, tags: TokenTags): Library['Provider'] {
   return class extends Provider {

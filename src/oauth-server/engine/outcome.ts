@@ -1,4 +1,4 @@
-// What is recorded of a request to the library: an event for the owner of the client, and a count.
+// Records a request to the library: an event for the owner of the client, and a count.
 
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { AuthorizationStep } from '../../store/records/authorization-event.ts'
@@ -12,7 +12,6 @@ import type { OAuthRequest } from './request.ts'
 
 const tooMany = 429
 
-/** Records how a request ended. */
 export function recordOutcome(
   context: Context,
   request: OAuthRequest,
@@ -31,7 +30,6 @@ function count({ oidc }: Context, { failure }: OAuthRequest, metrics: EnginePart
     metrics.authorization(error === null ? (hasCode(entities) ? 'code' : 'asked') : { error })
 }
 
-/** Whether the library has issued a code. */
 function hasCode({ AuthorizationCode }: Context['oidc']['entities']): boolean {
   return AuthorizationCode !== undefined
 }

@@ -10,7 +10,6 @@ interface Needs {
   readonly newHost: (context: Context) => boolean
 }
 
-/** Makes the prompts in the order in which they appear; `needs` decides about consent. */
 export function prompts({ Prompt, Check, base }: Policy, needs: Needs): readonly object[] {
   const consent = new Check('not_granted', 'consent is missing', 'consent_required', needs.consent)
   const confirmation = new Check(

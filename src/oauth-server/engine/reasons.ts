@@ -1,5 +1,4 @@
-// Why a request failed, in sentences for the developer of the app. The library's own are short, or meant for
-// its log alone.
+// Why a request failed, for the developer of the app: the library's sentences are short, or for its log.
 
 import { hash } from 'node:crypto'
 import type { Credential } from '../../store/records/credential.ts'
@@ -10,7 +9,6 @@ import { visible } from './scopes.ts'
 export class Reason extends Error {}
 
 interface Circumstances {
-  /** The code or token that was found for the request. */
   readonly presented: Credential | null
   /** The id of the client; null while it is unknown. */
   readonly client: string | null
@@ -21,7 +19,6 @@ interface Circumstances {
 /** Errors that the library describes with the same words whatever is wrong; its detail says more. */
 const withDetail: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'invalid_token'])
 
-/** Returns why a request failed; never empty. */
 export function reasonOf(failure: OidcError, circumstances: Circumstances): string {
   if (failure.cause instanceof Reason) return failure.cause.message
   const { error, error_detail: detail = '', error_description: description = '' } = failure
@@ -100,7 +97,6 @@ function hasExpired({ expiresAt }: Credential): boolean {
 
 const maxShown = 200
 
-/** Writes the value of a parameter so that it can be part of a message. */
 export function valueText(value: unknown): string {
   if (value === undefined || value === '') return 'none'
   return typeof value === 'string' ? visible(value.slice(0, maxShown)) : 'several'

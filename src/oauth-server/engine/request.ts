@@ -25,7 +25,6 @@ export type Confirmation = 'shared' | 'host not seen'
 interface RequestParts {
   readonly sender: Sender
   readonly person: Person | null
-  /** Looks up again who is signed in. */
   readonly personNow: () => Promise<Person | null>
   /** A `response_mode` that was sent and is not supported; it was removed from the request. */
   readonly refusedMode: string | null
@@ -36,7 +35,6 @@ export class OAuthRequest {
   readonly person: Person | null
   readonly refusedMode: string | null
   readonly exchange = new TokenExchange()
-  /** Set once the client has proved its identity with its secret. */
   isAuthenticated = false
   /** Set if a consent covers the request but must be confirmed. */
   confirmation: Confirmation | null = null
@@ -67,12 +65,10 @@ export class OAuthRequest {
 /** Carries a request of ours to the callbacks of the library, which passes on nothing but its own context. */
 const requests = new AsyncLocalStorage<OAuthRequest>()
 
-/** Runs work on behalf of a request. */
 export function withRequest<T>(request: OAuthRequest, work: () => T): T {
   return requests.run(request, work)
 }
 
-/** Returns the request that the calling code works on. */
 export function currentRequest(): OAuthRequest {
   return requests.getStore()!
 }

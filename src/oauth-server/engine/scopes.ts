@@ -10,7 +10,6 @@ export function scopesOf(text: string | undefined, registered: readonly string[]
   return named.length === 0 ? registered : [...new Set(named)]
 }
 
-/** Names unknown and unregistered scopes in a sentence; null for none. */
 export function faultOfScopes(scopes: readonly string[], registered: readonly string[]): string | null {
   const unknown = scopes.filter(scope => !existing.has(scope))
   const unregistered = scopes.filter(scope => existing.has(scope) && !registered.includes(scope))

@@ -4,11 +4,7 @@ import type { Credential } from '../../store/records/credential.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { endOf, familyOf, graceOf, replayReason, successionOf } from '../../oauth/grants/token-family.ts'
 
-/**
- * What a request presents and what it is issued. The library first looks up `presented`, then believes that
- * it consumes it and saves each of `issued`, and makes its response. Only `commit` writes, and only then may
- * the response go out.
- */
+/** The library believes that it consumes `presented` and saves each of `issued`; only `commit` writes. */
 export class TokenExchange {
   /** The code or token in the request, as stored; null until the library has found it. */
   presented: Credential | null = null

@@ -9,7 +9,6 @@ export function cookieNames(issuer: string): { readonly interaction: string; rea
   return { interaction: prefix + ownCookies.interaction, resume: prefix + ownCookies.resume }
 }
 
-/** Lists the cookies of a request as `name=value`. */
 export function cookiesOf({ headers }: Pick<IncomingMessage, 'headers'>): readonly string[] {
   return (headers.cookie ?? '').split(';').map(pair => pair.trim())
 }

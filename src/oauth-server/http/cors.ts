@@ -3,13 +3,11 @@
 import type { ServerResponse } from 'node:http'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 
-/** Lets pages of any origin read a response. */
 export function allowAllOrigins(response: ServerResponse): void {
   response.setHeader('access-control-allow-origin', '*')
   response.setHeader('cross-origin-resource-policy', 'cross-origin')
 }
 
-/** Responds to a preflight request for something public. */
 export function respondToPreflight(response: ServerResponse): void {
   response.setHeader('access-control-allow-methods', 'GET')
   response.writeHead(204).end()

@@ -6,7 +6,6 @@ import type { IncomingMessage } from 'node:http'
 const maxForm = 56 * 1024
 export const tooLarge = 'the body must have at most 56 KiB'
 
-/** Reads a form; null if it is too large. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const pieces: Buffer[] = []
   let length = 0

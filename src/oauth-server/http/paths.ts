@@ -13,12 +13,10 @@ export const paths = {
   metadata: '/.well-known/oauth-authorization-server',
 } as const
 
-/** Returns the URL of the page that explains an error. */
 export function errorUri(issuer: string, error: string): string {
   return `${issuer}${paths.errors}/${error}`
 }
 
-/** Whether a path is one of these endpoints, or a step of one. */
 export function isOfOAuth(path: string): boolean {
   return endpoints.has(path) || resumption.test(path) || errorDocumentOf(path) !== null
 }

@@ -19,14 +19,12 @@ export function sendPage(response: ServerResponse, { status, headers, body }: Pa
   response.end(body)
 }
 
-/** An error of OAuth (RFC 6749 section 5.2). */
 interface ErrorResponse {
   readonly status: number
   readonly error: string
   readonly description: string
 }
 
-/** Sends an error, with a link to its explanation. */
 export function sendError(
   response: ServerResponse,
   issuer: string,

@@ -7,7 +7,6 @@ export const unavailable = {
   status: 503,
   error: 'temporarily_unavailable',
   description: 'the store of the server cannot be reached; try again',
-  /** Seconds until a retry makes sense. */
   retryAfter: '5',
 } as const
 

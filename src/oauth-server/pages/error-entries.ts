@@ -1,10 +1,9 @@
-// The errors of OAuth that clients can get from this server, with what each means and what to check.
+// The errors of OAuth that clients can get, with what each means and what to check.
 
 export interface ErrorEntry {
   readonly error: string
   readonly title: string
   readonly meaning: string
-  /** What the developer of the app should check. */
   readonly checks: readonly string[]
 }
 

@@ -1,5 +1,4 @@
-// The pages of the authorization server: errors that must not be sent to the app, signing out, and
-// explanations of errors.
+// The pages of the authorization server: errors that must not reach the app, and signing out.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { negotiate } from '../../errors/audience/negotiate.ts'
@@ -18,7 +17,6 @@ interface RequestError {
   readonly app: string | null
 }
 
-/** Explains to a person why an app's request fails. */
 export function errorPage(error: RequestError): PageResponse {
   return writePage(oauthErrorPage(error))
 }
@@ -60,7 +58,6 @@ function hostIn(location: string | null): string {
   return URL.parse(location ?? '')?.host || 'the app'
 }
 
-/** Explains an error, or lists all of them if none is named; null for an unknown one. */
 export function errorDocument(error: string | null, accept: string | null): PageResponse | null {
   const entry = error === null ? null : byError.get(error)
   if (entry === undefined) return null
@@ -106,7 +103,6 @@ ${checks.map(
 )}</ul></div>`
 }
 
-/** Marks text between backticks as code. */
 function coded(text: string): readonly (string | Html)[] {
   return text.split('`').map((part, at) => (at % 2 === 0 ? part : html`<code>${part}</code>`))
 }

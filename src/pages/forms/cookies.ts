@@ -9,8 +9,7 @@ type CookieName = (typeof ownCookies)['session' | 'visit']
 type OwnCookies = Readonly<Record<CookieName, string | null>>
 
 /**
- * Reads our cookies of a Cookie field (RFC 6265 section 4.2.1) and skips those of others. A duplicate counts
- * as missing: somebody may have planted one of the two.
+ * Reads our cookies (RFC 6265 section 4.2.1). A duplicate counts as missing: one of the two may be planted.
  */
 export function readCookies(field: string | undefined, isSecure: boolean): OwnCookies {
   const values = new Map<string, string | null>()
@@ -24,13 +23,11 @@ export function readCookies(field: string | undefined, isSecure: boolean): OwnCo
   return { [session]: cookieOf(session), [visit]: cookieOf(visit) }
 }
 
-/** Writes a Set-Cookie field of a secret, until the browser closes. */
 export function writeCookie(name: CookieName, value: string, isSecure: boolean): string {
   if (!isSecret(value)) throw new TypeError('the value of a cookie must be 32 bytes in base64url')
   return `${fullName(name, isSecure)}=${value}; ${attributes(isSecure)}`
 }
 
-/** Writes a Set-Cookie field that removes a cookie. */
 export function endCookie(name: CookieName, isSecure: boolean): string {
   return `${fullName(name, isSecure)}=; ${attributes(isSecure)}; Max-Age=0`
 }

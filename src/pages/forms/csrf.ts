@@ -1,10 +1,8 @@
-// Checks that a form was sent by one of our own pages, in the browser that it was made for: by a token in the
-// form, bound to a cookie, and the browser's own fields.
+// Checks that one of our pages sent a form: by a token, bound to a cookie, and the browser's own fields.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Makes the secret of a visitor or a session: 256 random bits in base64url. */
 export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
@@ -23,10 +21,7 @@ export function isFormToken(token: string | undefined, secret: string, form: str
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/**
- * Whether a browser can have sent the request from a page of this origin. A program that sends neither field
- * is not a browser, and carries no cookies of others.
- */
+/** A program that sends neither field is not a browser, and carries no cookies of others. */
 export function isFromOwnPage(headers: IncomingHttpHeaders, origin: string): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin') return false

@@ -1,10 +1,8 @@
-// Forms as browsers send them (application/x-www-form-urlencoded), read strictly: a browser never sends what
-// is refused here.
+// Forms as browsers send them, read strictly: a browser never sends what is refused here.
 
 export type Form = ReadonlyMap<string, string>
 
 export interface FormRules {
-  /** The largest body, in bytes. */
   readonly maxBytes: number
   readonly fields: number
   readonly hasLines: boolean
@@ -14,7 +12,6 @@ export interface FormRules {
 /** Limits for sign-in: many times the names and values of all its pages. */
 export const signInForms: FormRules = { maxBytes: 32 * 1024, fields: 200, hasLines: false }
 
-/** Whether a Content-Type is that of a form. */
 export function isForm(contentType: string | undefined): boolean {
   return /^application\/x-www-form-urlencoded[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i.test(
     contentType ?? '',
@@ -22,8 +19,7 @@ export function isForm(contentType: string | undefined): boolean {
 }
 
 /**
- * Reads a form; null for one that is too large, with a duplicate name, too many fields, broken escapes,
- * control characters, or text that is not UTF-8.
+ * Null if too large, with a duplicate name, too many fields, broken escapes, control characters or no UTF-8.
  */
 export function readForm(body: Buffer, { maxBytes, fields: maxFields, hasLines } = signInForms): Form | null {
   const form = new Map<string, string>()

@@ -1,5 +1,4 @@
-// Forms with files as browsers send them (multipart/form-data, RFC 7578), read strictly: a browser never
-// sends what is refused here. Files are read as text.
+// Forms with files (multipart/form-data, RFC 7578), read strictly, as text in UTF-8.
 
 import { type Form, type FormRules, unprintable, unprintableOrFeed } from './form.ts'
 
@@ -12,10 +11,7 @@ export function boundaryOf(contentType: string | undefined): string | null {
   return quoted ?? plain ?? null
 }
 
-/**
- * Reads such a form; null for one with a duplicate name, too many fields, another kind of part, or bytes that
- * are not text in UTF-8. A file that was not chosen is empty.
- */
+/** Null with a duplicate name, too many fields, another kind of part, or no UTF-8; a file may be empty. */
 export function readMultipart(
   body: Buffer,
   boundary: string,

@@ -4,10 +4,7 @@ import { hostName } from '../../http1/fields/host.ts'
 import type { Page } from '../parts/layout.ts'
 import { messagePage } from '../views/message.ts'
 
-/**
- * Returns our origin that a request with this Host was sent to. If there is none, says so, with the one of
- * the same name but another port or spelling, or else the first.
- */
+/** Returns our origin of a request with this Host, or the closest one: same name, else the first. */
 export function originOf(
   host: string | undefined,
   [first, ...others]: readonly string[],
@@ -21,10 +18,7 @@ export function originOf(
   return { origin: near?.origin ?? first!, isOurs: exact !== undefined }
 }
 
-/**
- * Returns the page for a client that used plain HTTP for an https origin, where `base` says what it used;
- * null if it did not, or that is unknown.
- */
+/** The page for a client that used plain HTTP, as `base` says, for an https origin; else null. */
 export function plainHttpPage(origin: string, target: string, base: string | null): Page | null {
   if (!origin.startsWith('https:') || base?.startsWith('http:') !== true) return null
   return messagePage({

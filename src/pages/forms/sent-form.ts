@@ -1,4 +1,4 @@
-// Reads a form that only one of our own pages can have sent from a browser, and sends pages to the browser.
+// Reads forms that only our own pages can have sent, and sends pages.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sendStream } from '../../net/http/send-stream.ts'
@@ -13,10 +13,7 @@ interface Link {
   readonly text: string
 }
 
-/**
- * Reads the form of a request that one of our pages can have sent, or returns the page that explains why it
- * is rejected. The token shows whose form it is.
- */
+/** Returns the form and whose it is, or the page that explains why it is rejected. */
 export async function readSentForm(
   request: IncomingMessage,
   origin: string,
@@ -32,7 +29,6 @@ export async function readSentForm(
   return (boundary === null ? readForm(body, rules) : readMultipart(body, boundary, rules)) ?? unreadable
 }
 
-/** Explains that another site sent a form. */
 export function forged(link: Link): Page {
   return messagePage({
     status: 403,
@@ -60,10 +56,7 @@ export async function sendPage(
   response.end(request.method === 'HEAD' ? undefined : bytes)
 }
 
-/**
- * Reads a body; null for one that is too large, the rest of which is discarded, so that its sender gets to
- * see the response.
- */
+/** Null if too large; the rest is discarded, so that its sender gets to see the response. */
 async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
   const body = await collect(request, maxBytes)
   // Not before the iterator has ended: until then it would stay in the way of what flows.
@@ -88,7 +81,6 @@ const unreadable = messagePage({
   text: 'Nothing was done. Go back and try again.',
 })
 
-/** Explains that a form was made for another session. */
 export function outOfDate(link: Link): Page {
   return messagePage({
     status: 403,

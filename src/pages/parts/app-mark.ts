@@ -7,10 +7,7 @@ import { type Html, html } from '../../base/text/html.ts'
 /** The number of colours for initials; each has its class in the style of our pages. */
 export const markColours = 6
 
-/**
- * Makes the mark of an app beside its name, hidden from screen readers. The initials are also shown if a logo
- * does not load.
- */
+/** Hidden from screen readers. The initials are also shown if a logo does not load. */
 export function appMark(name: string, logo: string | null, size: 'little' | '' = ''): Html {
   const initials = initialsOf(name) || anyApp
   const sign =
@@ -20,10 +17,7 @@ export function appMark(name: string, logo: string | null, size: 'little' | '' =
   return html`<span class="app-mark c${colourOf(name)}${size !== '' && ` ${size}`}" aria-hidden="true">${sign}</span>`
 }
 
-/**
- * Makes the name of an app in a list, beside its initials: logos would reveal to the hosts of all apps who
- * views the list.
- */
+/** Only initials: logos would reveal to the hosts of all apps who views the list. */
 export function markedName(name: string, content: Html): Html {
   return html`<span class="marked">${appMark(name, null, 'little')}<span>${content}</span></span>`
 }
@@ -32,9 +26,8 @@ export function markedName(name: string, content: Html): Html {
 const anyApp = '\u25a2'
 
 /**
- * Returns the initials of a name: those of its first two words in scripts that have capitals, and of its
- * first word in others, whose letters are wide or join. Only letters and digits count: an emoji, such as a
- * tick, would say something about the app. Empty if there are none.
+ * Only letters and digits count: an emoji, such as a tick, would say something about the app. One letter in
+ * scripts without capitals, where letters are wide or join; else two.
  */
 export function initialsOf(name: string): string {
   const words = name.normalize('NFC').match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*/gu) ?? []
@@ -58,7 +51,6 @@ function initialOf(word: string): string {
 
 const letters = memoizeOnce(() => new Intl.Segmenter('en', { granularity: 'grapheme' }))
 
-/** Returns the colour of a name, which is the same on every page. */
 function colourOf(name: string): number {
   return Number.parseInt(hash('sha256', name).slice(0, 4), 16) % markColours
 }

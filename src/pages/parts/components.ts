@@ -28,7 +28,6 @@ interface Field {
   readonly hasFocus?: boolean
 }
 
-/** Makes a form that is sent with POST. */
 export function form(
   { action, token, hasFiles = false, hidden = {} }: FormFrame,
   content: Html,
@@ -72,13 +71,11 @@ ${
 }</div>`
 }
 
-/** Makes a button that sends its form, with this name and value where there are several. */
 export function button(text: string, look = '', sent?: readonly [name: string, value: string]): Html {
   const name = sent !== undefined && html` name="${sent[0]}" value="${sent[1]}"`
   return html`<button${look !== '' && html` class="${look}"`}${name}>${text}</button>`
 }
 
-/** Makes a highlighted sentence: an error, a result, or a note. */
 export function notice(text: HtmlValue, kind: 'bad' | 'good' | '' = ''): Html {
   return html`<p class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${text}</p>`
 }
@@ -111,13 +108,11 @@ interface NamedAccount {
   readonly name: string
 }
 
-/** Writes a time, in ms since the epoch, for people. */
 export function moment(at: number): Html {
   const iso = new Date(at).toISOString()
   return html`<time datetime="${iso}">${writtenOut().format(at)} UTC</time>`
 }
 
-/** As `moment`, to the second. */
 export function second(at: number): Html {
   const iso = new Date(at).toISOString()
   return html`<time datetime="${iso}">${toSeconds().format(at)} UTC</time>`

@@ -1,5 +1,4 @@
-// The common parts of our pages: the frame, the mark, and the header fields that keep it out of caches,
-// frames and strange hands.
+// The frame of our pages, and the header fields that keep them out of caches, frames and strange hands.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { Frame, gate } from '../../errors/render/page.ts'
@@ -9,14 +8,12 @@ export interface Page {
   readonly title: string
   readonly content: Html
   readonly isWide?: boolean
-  /** 200 by default. */
   readonly status?: number
   /**
    * The scheme of an app that a redirect after its form opens: browsers hold such redirects to the policy
    * too.
    */
   readonly formScheme?: string | null
-  /** Seconds until a retry is useful. */
   readonly retryAfter?: number
   readonly leadsTo?: string
   readonly hasPictures?: boolean
@@ -42,7 +39,6 @@ export const strictHeaders = [
   ['x-frame-options', 'DENY'],
 ] as const
 
-/** Writes a page. */
 export function writePage(page: Page): PageResponse {
   const { title, content, isWide, status = 200, formScheme = null, retryAfter, leadsTo, hasPictures } = page
   const policy = frame.policyFor({
@@ -72,7 +68,6 @@ export function redirectTo(location: string): PageResponse {
   return { status: 303, headers: [['location', location], ...strictHeaders], body: '' }
 }
 
-/** Returns the response with additional cookies. */
 export function withCookies(response: PageResponse, cookies: readonly string[]): PageResponse {
   const fields = cookies.map(cookie => ['set-cookie', cookie] as const)
   return { ...response, headers: [...response.headers, ...fields] }

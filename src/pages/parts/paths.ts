@@ -1,5 +1,4 @@
-// The paths of the pages. A site may share the host: below `/auth` and `/oauth2` all is ours, and nothing
-// else.
+// The paths of the pages. A site may share the host: below `/auth` and `/oauth2` all is ours.
 
 export const paths = {
   signIn: '/auth/sign-in',
@@ -26,29 +25,24 @@ export const paths = {
   dashboard: '/dashboard',
 } as const
 
-/** Returns the path of an account's pages. */
 export function dashboardOf(account: string): string {
   return `${paths.dashboard}/${encodeURIComponent(account)}`
 }
 
-/** Returns the path of a person's own tokens in an account. */
 export function ownTokensOf(account: string): string {
   return `${dashboardOf(account)}/your-tokens`
 }
 
 const consent = '/oauth2/consent/'
 
-/** Returns the path of a consent. */
 export function consentPath(uid: string): string {
   return consent + uid
 }
 
-/** Whether a path is one of the pages where people sign in, or would be. */
 export function isOfSignIn(path: string): boolean {
   return path === '/auth' || path.startsWith('/auth/') || consentIn(path) !== null
 }
 
-/** Finds the consent of a path, without its query; null for another path. */
 export function consentIn(path: string): string | null {
   const uid = path.startsWith(consent) ? path.slice(consent.length) : ''
   return /^[\w-]{1,64}$/.test(uid) ? uid : null
@@ -59,17 +53,14 @@ export function leadingOn(path: string, next: string, more: Readonly<Record<stri
   return `${path}?${new URLSearchParams({ next, ...more })}`
 }
 
-/** Returns the path of a set-up, with its secret. */
 export function setUpPath(link: string): string {
   return `${paths.setUp}?token=${encodeURIComponent(link)}`
 }
 
-/** Returns the path of an invitation, with its secret. */
 export function invitationPath(link: string): string {
   return `${paths.invitation}?token=${encodeURIComponent(link)}`
 }
 
-/** Finds the secret of an invitation in its path; null for another path. */
 export function invitationIn(path: string): string | null {
   const start = `${paths.invitation}?`
   return path.startsWith(start) ? new URLSearchParams(path.slice(start.length)).get('token') : null

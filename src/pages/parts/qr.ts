@@ -1,4 +1,4 @@
-// Draws a text as a QR code, as one path: the policy of our pages allows only known styles and pictures.
+// Draws a QR code as one path: the policy of our pages allows only known styles and pictures.
 
 import encodeQR from 'qr'
 import { type Html, html, raw } from '../../base/text/html.ts'

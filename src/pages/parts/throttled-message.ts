@@ -1,6 +1,5 @@
 // The message for a user whose sign-in is rate-limited.
 
-/** Explains a rate limit, in a sentence and a status. */
 export function throttledMessage({
   outcome,
   retryAfter,

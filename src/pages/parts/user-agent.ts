@@ -21,10 +21,6 @@ const systems: readonly [token: RegExp, name: string][] = [
 
 const longestName = 40
 
-/**
- * Returns a browser and its system, as `Firefox on Linux`; for other programs the first word, or that it is
- * unknown.
- */
 export function describeUserAgent(text: string | null): string {
   const browser = nameIn(browsers, text ?? '')
   const system = nameIn(systems, text ?? '')

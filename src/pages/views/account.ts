@@ -1,4 +1,4 @@
-// The pages of a person's own account: password, two-step sign-in, sessions, tokens and connected apps.
+// The pages of a person's own account.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth/clients/name-scripts.ts'
@@ -67,7 +67,6 @@ interface AccountView extends Retry {
   readonly done?: AccountMessage | null
 }
 
-/** Shows a person's own account, and lets them change it. */
 export function accountPage(view: AccountView): Page {
   const { tokenFor, email, name, isMember, hasDashboard, done = null } = view
   return {
@@ -227,7 +226,6 @@ interface EnrolView extends Retry {
   readonly secret: string
 }
 
-/** Shows the secret of two-step sign-in, and asks for a first code of it. */
 export function enrolPage(view: EnrolView): Page {
   const { token, uri, secret, faults = {} } = view
   return page(

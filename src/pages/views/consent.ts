@@ -55,7 +55,6 @@ export interface ConsentView extends Retry {
   readonly self: string
 }
 
-/** Asks a person for consent; both ways out are one click. */
 export function consentPage(view: ConsentView): Page {
   const { app, token, action, scopes } = view
   const grouped = Map.groupBy(scopes, scope => scope.category)
@@ -110,7 +109,6 @@ function rememberedNote({ remembered, redirectUri }: ConsentView): HtmlValue {
 `
 }
 
-/** Names the APIs, unless the app only learns who the person is. */
 function access({ apis, scopes }: ConsentView): HtmlValue {
   const isSignIn = scopes.every(({ id }) => ofSignIn.has(id)) && apis.length > 1
   return isSignIn ? null : capitalized(wordsOf(apis))
@@ -163,10 +161,7 @@ function links({ policyUri, termsUri }: ShownApp): HtmlValue {
   )
 }
 
-/**
- * Writes the destination of a redirect for people; verification of an app says nothing about any other host,
- * nor about a program on this device.
- */
+/** Verification of an app says nothing about any other host, nor about a program on this device. */
 function destination(uri: string, { publisher }: ShownApp): Html {
   if (publisher?.isVerified !== true || leadsToProven(uri, publisher.host)) return place(uri)
   return html`${place(uri)}<br><span class="proof no">${sign('warning')}<span>Not ${publisher.host}, the verified domain</span></span>`
@@ -279,10 +274,7 @@ const reasons = {
   ],
 } as const
 
-/**
- * Sends a person on to the app, from a page of its own: the policy on forms would also apply to all redirects
- * after the form, including those of the app.
- */
+/** A page of its own: the policy on forms would also apply to all redirects after the form. */
 export function leavePage(location: string): Page {
   return {
     title: 'One moment',

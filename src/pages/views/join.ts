@@ -12,11 +12,9 @@ export const passwordHint =
 interface SetUpView extends Retry {
   readonly token: string
   readonly link: string
-  /** The address that it is for; null if the person enters it. */
   readonly email: string | null
 }
 
-/** Makes the first super administrator. */
 export function setUpPage(view: SetUpView): Page {
   const { token, link, email } = view
   return page(
@@ -42,13 +40,11 @@ interface InvitationView extends Retry {
   readonly roles: readonly string[]
   /** Whether a user with this address exists, who signs in to accept. */
   readonly isKnown: boolean
-  /** The signed-in user; null for none. */
   readonly signedInAs: string | null
   readonly signOutToken: string
   readonly provider?: string | null
 }
 
-/** Lets a person accept an invitation: as an existing user, or with a new password. */
 export function invitationPage(view: InvitationView): Page {
   const { account, email, roles, signedInAs } = view
   return page(
@@ -102,7 +98,6 @@ interface SignUpView extends Retry {
   readonly next: string
 }
 
-/** Lets anybody sign up as a user, without an account yet. */
 export function signUpPage(view: SignUpView): Page {
   const { token, next } = view
   return page(

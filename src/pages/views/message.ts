@@ -12,7 +12,6 @@ interface MessageView {
   readonly link?: { readonly href: string; readonly text: string }
 }
 
-/** Explains something and offers a way on. */
 export function messagePage({ status, title, text, details = [], link }: MessageView): Page {
   return {
     status,

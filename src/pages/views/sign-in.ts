@@ -1,5 +1,4 @@
-// The pages where people prove who they are: password, second step, and the password again before a risky
-// action.
+// The pages where people prove who they are.
 
 import { type HtmlValue, html } from '../../base/text/html.ts'
 import { button, field, form, notice, isolated } from '../parts/components.ts'
@@ -28,7 +27,6 @@ interface SignInView extends Retry {
   readonly done?: string
 }
 
-/** Asks for e-mail and password. */
 export function signInPage(view: SignInView): Page {
   const { token, next, app = null, provider = null, canSignUp = false, isFresh = false, kept = {} } = view
   const email = kept.email ?? ''
@@ -65,14 +63,12 @@ const firstOfAll = html`Nobody can sign in yet. The first start printed a link t
 
 interface CodeView extends Retry {
   readonly token: string
-  /** Proof of the first step, for the second one. */
   readonly ticket: string
   readonly next: string
   /** Whether only a recovery code can help. */
   readonly opensRecovery?: boolean
 }
 
-/** Asks for the code of an authenticator app, or a recovery code. */
 export function codePage(view: CodeView): Page {
   const { token, ticket, next, faults = {} } = view
   const frame = { action: paths.code, token, hidden: { ticket, next } }
@@ -155,7 +151,6 @@ ${form(
   )
 }
 
-/** Confirms that the browser is signed out; `next` is where to continue after signing in again. */
 export function signedOutPage(next: string): Page {
   return {
     title: 'Signed out',
@@ -180,7 +175,6 @@ export function page(
   }
 }
 
-/** Shows the flaw of the whole form. */
 export function trouble({ trouble }: Retry): HtmlValue {
   return (
     trouble !== undefined &&

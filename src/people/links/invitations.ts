@@ -62,7 +62,6 @@ export async function membershipsOf(
   return stored !== null && isEmailVerified(stored.record) ? all : accepted
 }
 
-/** Stores a link for a member in place of earlier ones, and returns it. */
 export async function reissueInvitation(
   store: Store,
   member: Member,

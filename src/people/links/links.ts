@@ -1,5 +1,4 @@
-// One-time links, delivered by a person: an invitation to an account (7 days), and the set-up of the first
-// super administrator (15 minutes).
+// One-time links: an invitation (7 days), and the set-up of the first super administrator (15 minutes).
 
 import { minute } from '../../base/units.ts'
 import type { Credential } from '../../store/records/credential.ts'
@@ -25,12 +24,10 @@ export interface NewLink {
   readonly credential: Credential
 }
 
-/** Makes the link with which a member accepts, or regains access if it `recovers`. */
 export function newInvitation({ account, id: member, user }: Member, now: number, recovers = false): NewLink {
   return newLink({ purpose: 'invitation', account, member, recovers }, user, now, invitationLife)
 }
 
-/** Makes the link with which a person becomes a super administrator of an account. */
 export function newSetUp(account: string, now: number): NewLink {
   return newLink({ purpose: 'set_up', account }, null, now, setUpLife)
 }

@@ -1,5 +1,4 @@
-// Recovery from a lost password or second factor. There is no mail: the operator of the machine hands over a
-// link.
+// Recovery from a lost password or second factor: without mail, the operator hands over a link.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { AuditEntry } from '../../store/records/records.ts'

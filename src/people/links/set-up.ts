@@ -1,5 +1,4 @@
-// The set-up of an account: by a one-time link, which only the machine itself makes, a person becomes a super
-// administrator.
+// The set-up of an account by a one-time link, which only the machine itself makes.
 
 import { newId } from '../../base/ids/id.ts'
 import { roles, areSuper } from '../../permissions/roles.ts'

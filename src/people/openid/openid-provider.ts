@@ -1,5 +1,4 @@
-// The configured OpenID provider: where people are sent, and what it says of them when they return. Its
-// metadata is read on first use.
+// The configured OpenID provider. Its metadata is read on first use.
 
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client'
 import { emailFault } from '../records/email.ts'
@@ -20,7 +19,6 @@ export interface Challenge {
   readonly verifier: string
 }
 
-/** A person as the provider knows them. */
 export interface ProvenIdentity {
   readonly issuer: string
   readonly subject: string
@@ -56,7 +54,6 @@ export class OpenIdProvider {
   readonly #fetch: typeof fetch
   #known: { readonly configuration: Promise<Configuration>; readonly until: number } | null = null
 
-  /** `send` makes its requests. */
   constructor(settings: OpenIdSettings, send: typeof fetch = fetch) {
     this.#settings = settings
     this.#fetch = send
@@ -66,7 +63,6 @@ export class OpenIdProvider {
     return new URL(this.#settings.issuer).host
   }
 
-  /** Whether people of this tenant, or of the issuer, may come at all. */
   admits({ issuer, tenant }: Pick<ProvenIdentity, 'issuer' | 'tenant'>): boolean {
     const { issuer: own, tenants } = this.#settings
     if (tenants !== null) return tenant !== null && tenants.includes(tenant)
@@ -94,9 +90,8 @@ export class OpenIdProvider {
   }
 
   /**
-   * Exchanges the code in the URL with which the browser came back, and verifies the ID token (OpenID Connect
-   * Core section 3.1.3.7); rejects if anything is wrong. The package requires `azp` only for several
-   * audiences, and does not check when the token was issued.
+   * OpenID Connect Core section 3.1.3.7; rejects if anything is wrong. The package requires `azp` only for
+   * several audiences, and does not check when the token was issued.
    */
   async identityAt(url: URL, { state, nonce, verifier }: Challenge): Promise<ProvenIdentity> {
     const { authorizationCodeGrant, fetchUserInfo } = await import('openid-client')
@@ -166,9 +161,8 @@ export class OpenIdProvider {
 }
 
 /**
- * Returns the identity within one of the directories of an issuer that serves many; null for an issuer with
- * one. `sub` of Entra ID differs for each client, so that a new registration would turn everyone into
- * strangers, and its addresses are whatever an administrator of any tenant has entered.
+ * Null for an issuer with one directory. `sub` of Entra ID differs for each client, so that a new
+ * registration would turn everyone into strangers; any tenant's administrator enters its addresses.
  */
 function directoryOf(
   issuer: string,

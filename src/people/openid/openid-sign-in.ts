@@ -1,6 +1,4 @@
-// Signing in at an OpenID provider, and the matching user: the one who signed in with this identity before,
-// else the one with the verified address, else perhaps a new one. If the provider verifies no address, the
-// link of an invitation or an existing session identifies the user.
+// Signs in at an OpenID provider: a user is matched by identity, verified address, invitation or session.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Logger } from '../../log/log.ts'
@@ -42,7 +40,6 @@ type Match = User | Refusal
 type BeginResult =
   | TryLater
   | { readonly outcome: 'sent'; readonly url: string }
-  /** The provider could not be reached, or its metadata is wrong. */
   | { readonly outcome: 'unreachable' }
 
 type FinishResult =
@@ -56,7 +53,6 @@ type FinishResult =
 interface Beginning extends Direction {
   readonly browser: string
   readonly next: string
-  /** The secret of the invitation that it leads to. */
   readonly invitation?: string | null
 }
 
@@ -81,7 +77,6 @@ export class OpenIdSignIn {
     this.#own = own
   }
 
-  /** The host of the provider, as people know it. */
   get providerName(): string {
     return this.#own.provider.name
   }
@@ -238,9 +233,8 @@ export class OpenIdSignIn {
       return 'other_identity'
     }
     const { store } = this.#parts
-    // A user who signed up, or had the link of an invitation, has not proved the address: what they set, and
-    // whom they let in, must not open the user of its owner, unless this browser shows that it is the same
-    // person.
+    // A user who signed up, or had an invitation link, has not proved the address: their access must end,
+    // unless this browser shows that it is the same person.
     const isSamePerson = isInvited || owner.id === present?.id
     const members = await store.members.ofUser(owner.id)
     const isMember = members.some(({ status }) => status === 'accepted')

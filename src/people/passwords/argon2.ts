@@ -1,4 +1,4 @@
-// Argon2id digests as PHC strings, which contain their parameters, so that the cost can be raised later.
+// Argon2id digests as PHC strings: their parameters are stored, so that the cost can be raised later.
 
 import { argon2, getFips, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -21,7 +21,6 @@ const version = 19
 const most = { memory: 262_144, passes: 16, parallelism: 8 }
 const lengths = { least: 16, most: 64 }
 
-/** Computes the digest of a text, off the event loop. */
 export async function digestWith(
   text: string,
   { memory, passes, parallelism }: Argon2Cost,
@@ -39,7 +38,6 @@ export async function hasDigest(text: string, stored: Argon2Digest): Promise<boo
   return timingSafeEqual(digest, stored.digest)
 }
 
-/** Writes a digest as a PHC string. */
 export function writePhc({ memory, passes, parallelism, salt, digest }: Argon2Digest): string {
   return `$argon2id$v=${version}$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(digest)}`
 }

@@ -1,4 +1,4 @@
-// Password rules: long ones that are not easily guessed are accepted, whatever their composition.
+// Password rules: long and not easily guessed, whatever the composition.
 
 import { getFips } from 'node:crypto'
 import { readFileSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// Digests of passwords: two at a time and a bounded queue behind them, so that a flood of sign-ins takes
-// neither all memory nor all processors.
+// Digests of passwords, two at a time: a flood of sign-ins must take neither all memory nor all processors.
 
 import { randomBytes } from 'node:crypto'
 import { type Argon2Cost, type Argon2Digest, digestWith, hasDigest, readPhc, writePhc } from './argon2.ts'
@@ -28,7 +27,6 @@ export class Passwords {
   readonly #mostQueued: number
   #free: number
   readonly #queue: (() => void)[] = []
-  /** The digest for comparisons without a user. */
   readonly #nobody: Argon2Digest
 
   constructor({ cost = usualCost, atOnce = 2, mostQueued = 32 }: PasswordsOptions = {}) {

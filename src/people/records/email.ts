@@ -1,4 +1,4 @@
-// Valid e-mail addresses: only forms that every mail system accepts, so that no two spellings are one person.
+// Valid e-mail addresses: only forms that every mail system accepts, so that each has one spelling.
 
 /** Returns the flaw of an address, in words that follow its name; null when valid. */
 export function emailFault(text: string): string | null {
@@ -11,7 +11,6 @@ export function normalEmail(text: string): string {
   return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 
-/** The maximum length of an address in an SMTP path (RFC 5321 section 4.5.3.1.3). */
 const longest = 254
 
 /** A dot-atom (RFC 5322 section 3.2.3) and a host name: no quotes, comments or characters beyond ASCII. */

@@ -1,14 +1,12 @@
-// A secret that a person or their browser presents as proof: 256 random bits. Only the digest is ever stored.
+// A secret of a person or their browser: 256 random bits. Only the digest is ever stored.
 
 import { hash, randomBytes } from 'node:crypto'
 
-/** Makes a value of 43 characters, as cookies and links take them. */
 export function newValue(): { readonly value: string; readonly digest: string } {
   const value = randomBytes(32).toString('base64url')
   return { value, digest: digestOfValue(value) }
 }
 
-/** Digests a value to SHA-256, in hex. */
 export function digestOfValue(value: string): string {
   return hash('sha256', value)
 }

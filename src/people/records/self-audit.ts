@@ -1,5 +1,4 @@
-// Records what a person did to their own sign-in, in the audit log of each account of which they are a
-// member, for its administrators.
+// Records what a person did to their own sign-in, for the administrators of each of their accounts.
 
 import {
   auditOf,
@@ -16,13 +15,11 @@ import type { Store } from '../../store/contract/store.ts'
 import type { ClientInfo } from './client-info.ts'
 import { changeUser } from './users.ts'
 
-/** Maximum of accounts that receive an entry for one action. */
 const maxAccounts = 100
 
 export interface AuditedAction {
   readonly action: AuditAction
   readonly changed?: readonly string[]
-  /** The user, unless it is something of theirs. */
   readonly resource?: Resource
   readonly proof?: AuditProof
   readonly caller?: Caller
@@ -82,7 +79,7 @@ export class SelfAudit {
   }
 }
 
-/** Changes a user like `changeUser`, with an audit entry in each of their accounts; `then` runs in between. */
+/** Changes a user with an audit entry in each of their accounts; `then` runs in between. */
 export async function changeAudited(
   store: Store,
   user: User,
@@ -98,7 +95,6 @@ export async function changeAudited(
   return changed
 }
 
-/** Records in the audit logs of a user's accounts that they have signed in, or a related action. */
 export async function auditSignIn(
   store: Store,
   user: KnownUser,

@@ -28,7 +28,6 @@ export function newUser(email: string, now: number): User {
   }
 }
 
-/** Returns the user with an address, or a new one. */
 export async function userOfEmail(users: Users, email: string, now: number): Promise<User> {
   for (;;) {
     const stored = await users.findByEmail(email)

@@ -1,5 +1,4 @@
-// The second factor of a user: codes of an authenticator app, and recovery codes in case it is lost. Each is
-// valid once.
+// The second factor: codes of an authenticator app, and recovery codes. Each is valid once.
 
 import { hash, randomBytes } from 'node:crypto'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
@@ -13,13 +12,11 @@ const recoveryCodeCount = 10
 const recoveryCodeLength = 10
 const issuer = 'Gatehouse'
 
-/** The data for an authenticator app: a link, and the secret in it to type. */
 export interface Enrolment {
   readonly uri: string
   readonly secret: string
 }
 
-/** Whether signing in asks a user for a code. */
 export function hasSecondFactor({ totp }: User): boolean {
   return totp !== null && totp.confirmedAt !== null
 }
@@ -37,7 +34,6 @@ export function isFactorReadable(user: User, keys: SecretKeys): boolean {
   return !hasSecondFactor(user) || secretOf(user, keys) !== null
 }
 
-/** Whether a code has the form of an app's code, and not of a recovery code. */
 export function isAppCode(code: string): boolean {
   return isCode(digitsOf(code))
 }
@@ -54,7 +50,6 @@ export function beginEnrolment(
   return { user: { ...user, totp }, enrolment: enrolmentOf(user, secret) }
 }
 
-/** Returns the unconfirmed enrolment of a user again; null if there is none, or it is confirmed. */
 export function pendingEnrolment(user: User, keys: SecretKeys): Enrolment | null {
   const secret = hasSecondFactor(user) ? null : secretOf(user, keys)
   return secret && enrolmentOf(user, secret)

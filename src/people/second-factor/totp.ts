@@ -1,5 +1,4 @@
-// Time-based one-time passwords (RFC 6238 over RFC 4226) with the parameters of every authenticator app:
-// SHA-1, 30 s, 6 digits.
+// One-time passwords (RFC 6238) with the parameters of every authenticator app: SHA-1, 30 s, 6 digits.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
@@ -8,7 +7,6 @@ const digits = 6
 /** How many steps a clock may be early or late. */
 const drift = 1
 
-/** Returns the number of the step at a time, in ms since the epoch. */
 export function stepAt(now: number): number {
   return Math.floor(now / period)
 }
@@ -38,7 +36,6 @@ export function isCode(text: string): boolean {
   return /^[0-9]{6}$/.test(text)
 }
 
-/** Writes the URI that an authenticator app reads from a QR code or a link. */
 export function otpauthUri(secret: Buffer, issuer: string, holder: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(holder)}`
   const of = `issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${digits}&period=${period / 1000}`

@@ -1,13 +1,11 @@
-// Revokes everything that others may have obtained through a user, once that turns out to be possible.
+// Revokes everything that others may have obtained through a user.
 
 import { auditOf } from '../../store/records/audit-entry.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { Sessions } from './sessions.ts'
 
-/** The actor, with time and client. */
 type Asker = Omit<Parameters<typeof auditOf>[0], 'account'>
 
-/** Grants that are read at once. */
 const atOnce = 50
 
 /** Ends all sessions, and all access of apps, which then need a new consent; audited per account. */

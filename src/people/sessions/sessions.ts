@@ -1,5 +1,4 @@
-// Sessions of people in browsers: they last 12 hours from the last use, and at most 7 days. The value is in a
-// cookie, its digest in the store.
+// Sessions in browsers: 12 hours from the last use, and at most 7 days. The store has only digests.
 
 import { minute } from '../../base/units.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -10,7 +9,6 @@ import { hasSecondFactor } from '../second-factor/second-factor.ts'
 import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
-/** How a user has proved who they are. */
 export type SignInMethod = 'password' | 'openid' | 'invitation'
 
 export interface Session {
@@ -28,16 +26,13 @@ export interface Session {
   readonly usedAt: number
   /** Here or to the OpenID provider, in ms since the epoch; null if the provider did not say. */
   readonly authenticatedAt: number | null
-  /** Of the browser that signed in. */
   readonly address: string
   readonly userAgent: string | null
   /** The account whose pages the user last saw; absent before the first. */
   readonly account?: string
 }
 
-/** The proof that a session begins with. */
 interface Proof extends Pick<Session, 'method' | 'secondFactor'> {
-  /** Null if unknown. */
   readonly at: number | null
 }
 
@@ -64,7 +59,6 @@ const openedBySessions = [
   'refresh_token',
 ] as const
 
-/** Whether a user must prove again who they are before a risky action. */
 export function isStale({ authenticatedAt }: Session, now: number): boolean {
   return authenticatedAt === null || now - authenticatedAt > freshness
 }
@@ -110,7 +104,6 @@ export class Sessions {
     return null
   }
 
-  /** Records the account whose pages the user of a session sees, unless the session has ended. */
   async noteAccount(session: Session, account: string): Promise<void> {
     await this.#store.credentials.put(credentialOf({ ...session, account }), 'present')
   }
@@ -126,7 +119,6 @@ export class Sessions {
     return { session: await this.#used(session), user }
   }
 
-  /** The last used first. */
   async list(user: string): Promise<readonly Session[]> {
     const stored = await this.#store.credentials.list({ user }, 'session', most)
     return stored.map(sessionOf).toSorted((a, b) => b.usedAt - a.usedAt)

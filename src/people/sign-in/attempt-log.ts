@@ -1,6 +1,4 @@
-// Records failed sign-ins in the audit logs of the user's accounts. Entries are written after the response,
-// so its timing does not reveal whether the user exists, and are bounded, so a flood fills nothing. An
-// address without a user leaves no entry, and what was typed is never stored: it may be a password.
+// Audits failed sign-ins after the response, so that its timing reveals no user; never what was typed.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
@@ -32,7 +30,6 @@ interface Attempt extends Way {
 
 /** Ms for which an attempt waits for others. */
 const batchDelay = 250
-/** Maximum of queued attempts; further ones are only counted. */
 const maxQueued = 500
 /** No address of a user is longer. */
 const maxEmailLength = 254

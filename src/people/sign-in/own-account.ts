@@ -1,5 +1,4 @@
-// Changes of people to their own sign-in: the password, the second factor, their sessions. Risky changes
-// require a fresh proof of identity.
+// Changes of people to their own sign-in. Risky ones require a fresh proof of identity.
 
 import { roleOf } from '../../permissions/roles.ts'
 import type { Member, User } from '../../store/records/people.ts'
@@ -35,7 +34,6 @@ type PasswordResult =
   /** Every other session of the user has ended, and this one has a new value. */
   | ({ readonly outcome: 'changed' } & NewSession)
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
-  /** The current password is wrong. */
   | { readonly outcome: 'refused' }
 
 type EnrolmentResult =
@@ -66,7 +64,6 @@ function mayRun({ roles }: Member): boolean {
   return roles.some(id => roleOf(id)?.permissions.includes('AI Gateway Run'))
 }
 
-/** Maximum of accounts whose first steps one person has hidden. */
 const maxHidden = 100
 
 export class OwnAccount {
@@ -104,7 +101,6 @@ export class OwnAccount {
     return { outcome: 'changed', ...begun }
   }
 
-  /** Hides the list of first steps in an account; only the latest hidden accounts are remembered. */
   async hideFirstSteps({ user }: Actor, account: string): Promise<void> {
     await changeUser(this.#parts.store, user.id, before => {
       const others = (before.hiddenFirstSteps ?? []).filter(id => id !== account)
@@ -121,7 +117,6 @@ export class OwnAccount {
     return enrolment ? { outcome: 'begun', enrolment } : { outcome: 'enrolled' }
   }
 
-  /** Returns the unconfirmed enrolment of a user; null for none. */
   pendingTotp({ session, user }: Actor): Enrolment | Stale | null {
     const pending = pendingEnrolment(user, this.#parts.keys)
     return pending && (staleness(session, this.#parts.clock.now()) ?? pending)
@@ -161,7 +156,6 @@ export class OwnAccount {
     return changed === null ? { outcome: 'refused' } : { outcome: 'confirmed', recoveryCodes }
   }
 
-  /** Removes the second factor; accounts that require one are then closed to the user. */
   async removeTotp(
     { session, user }: Actor,
     client: ClientInfo,

@@ -1,5 +1,4 @@
-// The permissions of a signed-in person for the management API: a token that is derived from their
-// memberships on each request, and stored nowhere.
+// The token of a signed-in person: derived from memberships at each request, and stored nowhere.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
@@ -19,7 +18,6 @@ export interface PlaceOfPerson {
   readonly isShut: boolean
 }
 
-/** A person's permissions, in all accounts of which they are a member. */
 export interface PersonToken {
   readonly token: Token
   /** By the creation of the membership. */
@@ -62,7 +60,6 @@ export class PersonTokens {
   }
 }
 
-/** Whether a person acts themselves, rather than an app on their behalf. */
 export function isInPerson(actor: Pick<ActingApp, 'client'>): boolean {
   return actor.client === pages.client
 }

@@ -1,5 +1,4 @@
-// Signing in: a password, then the code of a second factor if the user has one. A wrong guess gets the same
-// words in the same time, whether or not the user exists.
+// Signing in. A wrong guess gets the same words in the same time, whether or not the user exists.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -25,9 +24,7 @@ import type { ClientInfo } from '../records/client-info.ts'
 
 /** An attempt that cannot be made now; `retryAfter` is in seconds. */
 export type TryLater =
-  /** Too many attempts of this user or from this address. */
   | { readonly outcome: 'throttled'; readonly retryAfter: number }
-  /** Too many passwords are being compared. */
   | { readonly outcome: 'busy'; readonly retryAfter: number }
 
 export interface SignedIn extends NewSession {
@@ -35,7 +32,6 @@ export interface SignedIn extends NewSession {
   readonly user: User
 }
 
-/** The user must present a code, and the ticket with it. */
 export interface NeedsCode {
   readonly outcome: 'needs_code'
   readonly ticket: string
@@ -62,7 +58,6 @@ export interface SignInParts {
 /** Too many passwords are being compared: in two seconds they are done. */
 export const busy = { outcome: 'busy', retryAfter: 2 } as const
 
-/** In ms. */
 const ticketLife = 600_000
 
 export class SignIn {
@@ -216,7 +211,6 @@ function firstProofOf({ data }: Credential): FirstProof {
   return { method, at }
 }
 
-/** Whether the password has changed since the ticket was issued. */
 function isOutlived({ data }: Credential, { passwordChangedAt }: User): boolean {
   return (data as { readonly passwordSetAt: number | null }).passwordSetAt !== passwordChangedAt
 }

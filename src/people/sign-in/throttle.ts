@@ -1,5 +1,4 @@
-// Limits guesses of passwords and codes: 5 per user and 20 per address in 10 minutes, counted in the store,
-// whether or not the user exists.
+// Limits guesses in the store: 5 per user, existing or not, and 20 per address, in 10 minutes.
 
 import { hash } from 'node:crypto'
 import { clientKey } from '../../net/address/client-key.ts'
@@ -45,7 +44,6 @@ export class Throttle {
     return { forgive }
   }
 
-  /** Whether this is the first report, in this period, of too many attempts of a user. */
   async isFirstToTell(user: string): Promise<boolean> {
     return (await this.#spend(`sign-in told of ${user}`, 1)).granted > 0
   }
