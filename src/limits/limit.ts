@@ -69,6 +69,11 @@ export function gatewayLimitOf(
   return limitOf(`${gatewayLimitName} ${account}/${id}`, max, { kind, period }, { exact: true })
 }
 
+/** Compiles the rate of a model route, in calls per `period` ms; its name is unique among all of them. */
+export function routeLimitOf(name: string, max: number, period: number): Limit {
+  return limitOf(`model-route ${name}`, max, { kind: 'fixed', period }, { exact: true })
+}
+
 /** Returns the end of the window of `now`, in ms since the epoch; infinite if sliding. */
 export function endOf(span: Span, now: number): number {
   switch (span.kind) {

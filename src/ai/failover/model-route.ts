@@ -1,34 +1,90 @@
-// The models that a call tries in turn, compiled from an alias; without circles.
+// A model route: the way of a call through models that are tried in turn. Aliases of the configuration and
+// the elements of dynamic routes are compiled to it. It has no circles.
 
-export type RouteNode = ModelNode | ShareNode
+import type { MaybeAtOnce } from '../../store/contract/store.ts'
+import type { RouteCondition, Scalar } from '../../store/records/model-route.ts'
+import { type CallFacts, holds } from './route-condition.ts'
 
+/** A node of a route; null is its end. */
+export type RouteNode = ModelNode | ShareNode | ConditionalNode | RateNode
+
+/** A model to be called, and where a call goes if that fails. */
 export interface ModelNode {
   readonly type: 'model'
   /** As callers write it: provider/model. */
   readonly model: string
   /** Ms until the first content; null for the timeout of all AI calls. */
   readonly timeout: number | null
+  /** Further attempts at this model. */
   readonly retries: number
   readonly fallback: RouteNode | null
 }
 
+/** Shares calls out. */
 interface ShareNode {
   readonly type: 'share'
-  readonly shares: readonly { readonly percent: number; readonly next: RouteNode }[]
+  /** Percentages, which add up to 100. */
+  readonly shares: readonly { readonly percent: number; readonly next: RouteNode | null }[]
 }
 
-/** The model that a call comes to; `draw` is a random number from 0 to below 1. */
-export function modelAt(node: RouteNode | null, draw: () => number): ModelNode | null {
-  let at = node
-  while (at !== null && at.type !== 'model') at = shareOf(at, draw() * 100)
-  return at
+/** Splits calls by a condition. */
+interface ConditionalNode {
+  readonly type: 'conditional'
+  readonly condition: RouteCondition
+  readonly whenTrue: RouteNode | null
+  readonly whenFalse: RouteNode | null
 }
 
-function shareOf({ shares }: ShareNode, point: number): RouteNode {
+/** Lets a number of calls pass in a time. */
+export interface RateNode {
+  readonly type: 'rate'
+  /** Unique among all limits of routes. */
+  readonly name: string
+  /** The fact by whose value calls are counted; null for all of them together. */
+  readonly key: string | null
+  readonly limit: number
+  readonly window: number // ms
+  readonly within: RouteNode | null
+  readonly beyond: RouteNode | null
+}
+
+/** What decides on the way of one call. */
+export interface Journey {
+  /** Returns a random number from 0 to below 1. */
+  draw(): number
+  readonly facts: CallFacts
+  /** Counts the call; false if it is over the limit. */
+  spend(rate: RateNode, key: string): MaybeAtOnce<boolean>
+}
+
+/** Returns the model that a call comes to from a node; null if that is none. */
+export function modelAt(from: RouteNode | null, journey: Journey): MaybeAtOnce<ModelNode | null> {
+  let node = from
+  while (node !== null && node.type !== 'model') {
+    if (node.type === 'share') node = shareOf(node, journey.draw() * 100)
+    else if (node.type === 'conditional')
+      node = holds(node.condition, journey.facts) ? node.whenTrue : node.whenFalse
+    else {
+      const { within, beyond, key } = node
+      const isWithin = journey.spend(node, key === null ? '' : keyOf(journey.facts(key)))
+      if (isWithin instanceof Promise)
+        return isWithin.then(isWithin => modelAt(isWithin ? within : beyond, journey))
+      node = isWithin ? within : beyond
+    }
+  }
+  return node
+}
+
+function shareOf({ shares }: ShareNode, point: number): RouteNode | null {
   let end = 0
   for (const { percent, next } of shares) {
     end += percent
     if (point < end) return next
   }
   return shares.at(-1)!.next
+}
+
+/** Returns the key of a count; calls without the fact are counted together. */
+function keyOf([value]: readonly Scalar[]): string {
+  return value === undefined ? '' : JSON.stringify(value)
 }

@@ -1,6 +1,6 @@
 // The state of an AI call, beyond that of every exchange.
 
-import type { Gateway, LedgerAttempt, Token } from '../../store/records/records.ts'
+import type { Gateway, LedgerAttempt, Metadata, Token } from '../../store/records/records.ts'
 import type { Key, KeyRing } from '../../ai/providers/key-ring.ts'
 import type { Call } from '../../ai/plan.ts'
 import type { Controls } from '../../ai/failover/controls.ts'
@@ -21,6 +21,8 @@ export class AiExchange {
   namedGateway: Gateway | null = null
   gateway: Gateway | null = null
   token: Token | null = null
+  /** What its caller says about the call. */
+  metadata: Metadata | null = null
   isDenied = false
   /** RFC 6750 section 3. */
   challenge: string | null = null

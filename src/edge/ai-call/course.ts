@@ -2,7 +2,7 @@
 
 import { delayOf } from '../../ai/failover/after-failure.ts'
 import type { Controls } from '../../ai/failover/controls.ts'
-import { modelAt, type ModelNode, type RouteNode } from '../../ai/failover/model-route.ts'
+import type { ModelNode, RouteNode } from '../../ai/failover/model-route.ts'
 import type { FailoverConfig } from '../../config/model/config.ts'
 
 interface CourseParts {
@@ -75,9 +75,3 @@ export class Course {
 }
 
 const defaultDelay = 200
-
-/** Returns the models behind a node in the order in which they are tried. */
-export function* modelsFrom(route: RouteNode | null): Generator<ModelNode> {
-  for (let node = modelAt(route, Math.random); node !== null; node = modelAt(node.fallback, Math.random))
-    yield node
-}

@@ -4,7 +4,6 @@ import type { Clock } from '../../base/clock.ts'
 import { SessionUsage } from '../../ai/usage/session.ts'
 import { Capture } from '../../ai-logs/capture.ts'
 import type { CustomCost } from '../../ai-logs/custom-cost.ts'
-import type { Metadata } from '../../store/records/records.ts'
 import { FrameMessages } from '../../http1/websocket/frame-messages.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 
@@ -18,7 +17,6 @@ export class Tap {
   /** Otherwise they are only read for model and usage. */
   readonly keepsPayloads: boolean
   isUnderWay = false
-  metadata: Metadata | null = null
   eventId: string | null = null
   customCost: CustomCost | null = null
   readonly request: Capture | null

@@ -8,16 +8,18 @@ import {
   readMaxAttempts,
   readTimeout,
 } from '../../ai/failover/controls.ts'
-import type { ModelNode, RouteNode } from '../../ai/failover/model-route.ts'
+import { modelAt, type ModelNode, type RouteNode } from '../../ai/failover/model-route.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import type { Call } from '../../ai/plan.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
+import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { type Once, repeated } from '../ai-call/ai-fields.ts'
-import { Course, modelsFrom } from '../ai-call/course.ts'
-import type { Exchange } from '../exchange/exchange.ts'
+import { Course } from '../ai-call/course.ts'
+import type { Exchange, Verdict } from '../exchange/exchange.ts'
+import { CallJourney } from './journey.ts'
 import { type ParsedTarget, planModel, takeCall } from './take-call.ts'
 
 /** Refuses a value out of its bounds (400). */
@@ -64,8 +66,20 @@ export function beginCourse(
   target: ParsedTarget,
   asked: CallRequest,
   route: RouteNode,
+): Verdict {
+  const found = findModel(x, ai, { target, asked, from: route, mayWait: true })
+  return found instanceof Promise
+    ? found.then(found => beginAt(x, ai, target, asked, found))
+    : beginAt(x, ai, target, asked, found)
+}
+
+function beginAt(
+  x: Exchange,
+  ai: AiExchange,
+  target: ParsedTarget,
+  asked: CallRequest,
+  found: FoundModel | Refusal,
 ): Refusal | null {
-  const found = findModel(x, ai, target, asked, route)
   if ('error' in found) return found
   ai.course = courseOf(x, ai, found.node, asked.bytes)
   ai.course.step = found.skipped
@@ -107,6 +121,14 @@ export interface FoundModel {
   readonly isResting: boolean
 }
 
+interface Search {
+  readonly target: ParsedTarget
+  readonly asked: CallRequest
+  readonly from: RouteNode
+  /** Whether the call may wait for the store to count it. */
+  readonly mayWait: boolean
+}
+
 /**
  * Finds the first model from a node on that can take the call, or one whose keys all rest; else returns the
  * first refusal.
@@ -114,22 +136,28 @@ export interface FoundModel {
 export function findModel(
   x: Exchange,
   ai: AiExchange,
-  target: ParsedTarget,
-  asked: CallRequest,
-  from: RouteNode,
-): FoundModel | Refusal {
+  { target, asked, from, mayWait }: Search,
+): MaybeAtOnce<FoundModel | Refusal> {
+  const journey = new CallJourney(x, ai, { mayWait })
   let refusal: Refusal | null = null
   let resting: FoundModel | null = null
   let skipped = 0
-  for (const node of modelsFrom(from)) {
-    const call = planModel(x, ai, target, { ...asked, model: node.model })
-    if ('error' in call) refusal ??= call
-    else if (ai.isRouted && call.provider.withoutKey !== null) refusal ??= call.provider.withoutKey
-    else if (isResting(x, call)) resting ??= { node, call, skipped, isResting: true }
-    else return { node, call, skipped, isResting: false }
-    skipped++
+  return search(modelAt(from, journey))
+
+  function search(first: MaybeAtOnce<ModelNode | null>): MaybeAtOnce<FoundModel | Refusal> {
+    let node = first
+    while (!(node instanceof Promise)) {
+      if (node === null) return resting ?? refusal ?? journey.refusal!
+      const call = planModel(x, ai, target, { ...asked, model: node.model })
+      if ('error' in call) refusal ??= call
+      else if (ai.isRouted && call.provider.withoutKey !== null) refusal ??= call.provider.withoutKey
+      else if (isResting(x, call)) resting ??= { node, call, skipped, isResting: true }
+      else return { node, call, skipped, isResting: false }
+      skipped++
+      node = modelAt(node.fallback, journey)
+    }
+    return node.then(search)
   }
-  return resting ?? refusal!
 }
 
 function isResting(x: Exchange, { provider }: Call): boolean {

@@ -6,7 +6,8 @@ import { parseMetadata } from '../../ai-logs/metadata.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { type AiFields, type Once, repeated } from '../ai-call/ai-fields.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { type Once, repeated } from '../ai-call/ai-fields.ts'
 import { Tap } from '../ai-call/tap.ts'
 import { controlsOf } from './begin-course.ts'
 
@@ -30,29 +31,30 @@ export function openLog(x: Exchange): Refusal | null {
   // Only a native body can be encoded: others are parsed here.
   if (logManagement > 0 && collectLog !== 'false')
     x.tap = new Tap({ keepsPayloads, isEncoded: contentEncoding !== null })
-  return noteLabels(ai.fields, x.tap)
+  return noteLabels(ai, x.tap)
 }
 
-/** Notes what the caller says about the entry of its call; `tap` is null if it has none. */
-function noteLabels({ metadata, eventId, customCost }: AiFields, tap: Tap | null): Refusal | null {
+/** Notes what the caller says about its call; `tap` is null if it has no entry. */
+function noteLabels(ai: AiExchange, tap: Tap | null): Refusal | null {
+  const { metadata, eventId, customCost } = ai.fields
   if (metadata === null && eventId === null && customCost === null) return null
   const note = <T>(
     name: string,
     field: Once,
     parse: (text: string) => Reading<T>,
-    keep: (value: T, tap: Tap) => void,
+    keep: (value: T) => void,
   ) => {
     if (field === null) return null
     if (field === repeated) return badField(name, 'must be given once')
     const reading = parse(field)
     if ('flaw' in reading) return badField(name, reading.flaw)
-    if (tap !== null) keep(reading.value, tap)
+    keep(reading.value)
     return null
   }
   return (
-    note('svc-aig-metadata', metadata, parseMetadata, (value, tap) => (tap.metadata = value)) ??
-    note('svc-aig-event-id', eventId, parseEventId, (value, tap) => (tap.eventId = value)) ??
-    note('svc-aig-custom-cost', customCost, parseCustomCost, (value, tap) => (tap.customCost = value))
+    note('svc-aig-metadata', metadata, parseMetadata, value => (ai.metadata = value)) ??
+    note('svc-aig-event-id', eventId, parseEventId, value => tap && (tap.eventId = value)) ??
+    note('svc-aig-custom-cost', customCost, parseCustomCost, value => tap && (tap.customCost = value))
   )
 }
 

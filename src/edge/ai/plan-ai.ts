@@ -58,7 +58,7 @@ function planParsed(x: Exchange, ai: AiExchange, target: ParsedTarget): Verdict 
   return gathering
 }
 
-function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: Buffer): Refusal | null {
+function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: Buffer): Verdict {
   const asked = readCall(target, body)
   if ('error' in asked) return asked
   x.tap?.noteRequest(body)

@@ -137,7 +137,7 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
     timeToFirstByte: tap.firstByteAt === 0 ? null : tap.firstByteAt - x.startedAt,
     authenticated: ai.token !== null,
     token: ai.token,
-    metadata: tap.metadata,
+    metadata: ai.metadata,
     eventId: tap.eventId,
     customCost: tap.customCost,
     attempts: ai.attempts,
