@@ -16,6 +16,7 @@ import {
 } from './contract/store.ts'
 import { keyOwner } from './records/signing-key.ts'
 import { keyNoteOf, writeKeyNote } from './contract/key-note.ts'
+import { routeOwner } from './records/model-route.ts'
 import { noteOwner } from './records/store-note.ts'
 import { ticketOwner } from './records/ticket-key.ts'
 import { tokenKeyOwner } from './records/token-key.ts'
@@ -25,6 +26,7 @@ import { zoneOwner } from './records/zone-lists.ts'
 const copied = {
   accounts: ['account', 'accounts'],
   gateways: ['gateway', 'gateways'],
+  modelRoutes: ['dynamic route', 'dynamic routes'],
   tokens: ['token', 'tokens'],
   oauthClients: ['OAuth client', 'OAuth clients'],
   logEntries: ['log entry', 'log entries'],
@@ -270,6 +272,7 @@ async function copyAccount(all: Transfer, account: Account): Promise<void> {
   for await (const gateway of each(from, from.gateways.walk(account.id))) {
     expectNew(await at(to, to.gateways.insert(gateway)), 'gateway', gateway.id)
     counts.gateways++
+    await copyRecords(all, store => store.modelRoutes, routeOwner(gateway), 'dynamic route', 'modelRoutes')
     await copyLogs(all, gateway)
   }
   await copyAudit(all, account)

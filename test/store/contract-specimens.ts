@@ -3,6 +3,7 @@ import { randomBytes, randomFillSync } from 'node:crypto'
 import type { AuthorizationEvent, AuthorizationStep } from '../../src/store/records/authorization-event.ts'
 import type { Credential, CredentialKind, Json } from '../../src/store/records/credential.ts'
 import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/records/oauth-client.ts'
+import type { ModelRoute } from '../../src/store/records/model-route.ts'
 import type { OAuthGrant } from '../../src/store/records/oauth-grant.ts'
 import {
   everybody,
@@ -57,6 +58,35 @@ export function gateway(more: Partial<Gateway> = {}): Gateway {
     collectLogs: true,
     logManagement: 100_000,
     logManagementStrategy: 'DELETE_OLDEST',
+    createdAt: birth,
+    modifiedAt: birth,
+    ...more,
+  }
+}
+
+export function modelRoute(more: Partial<ModelRoute> = {}): ModelRoute {
+  const version = hex(16)
+  return {
+    account: `${hex(16)}/default`,
+    id: hex(16),
+    name: `Route ${hex(4)}`,
+    versions: [
+      {
+        id: version,
+        elements: [
+          { id: 'begin', type: 'start', outputs: { next: { elementId: 'big' } } },
+          {
+            id: 'big',
+            type: 'model',
+            properties: { provider: 'openai', model: 'gpt-5', timeout: 20_000, retries: 1 },
+            outputs: { success: { elementId: 'done' }, fallback: { elementId: 'done' } },
+          },
+          { id: 'done', type: 'end', outputs: {} },
+        ],
+        createdAt: birth,
+      },
+    ],
+    deployments: [{ id: hex(16), version, createdAt: birth }],
     createdAt: birth,
     modifiedAt: birth,
     ...more,

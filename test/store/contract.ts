@@ -12,6 +12,7 @@ import { dueContract } from './contract-due.ts'
 import { exchangeContract } from './contract-exchange.ts'
 import { logFiltersContract } from './contract-log-filters.ts'
 import { logsContract } from './contract-logs.ts'
+import { modelRoutesContract } from './contract-model-routes.ts'
 import { oauthClientsContract } from './contract-oauth-clients.ts'
 import { oauthGrantsContract } from './contract-oauth-grants.ts'
 import { peopleContract } from './contract-people.ts'
@@ -32,6 +33,7 @@ export type Place = (t: TestContext) => OpenStore | Promise<OpenStore>
 export function storeContract(name: string, place: Place): void {
   accountsContract(name, place)
   recordsContract(name, place)
+  modelRoutesContract(name, place)
   tokensContract(name, place)
   oauthClientsContract(name, place)
   peopleContract(name, place)

@@ -16,6 +16,7 @@ import type {
 import type { LogBatch } from '../log-batch/batch.ts'
 import type { Cells, Grouping } from '../log-sums/cells.ts'
 import type { ClientSearch, OAuthClient } from '../records/oauth-client.ts'
+import type { ModelRoute } from '../records/model-route.ts'
 import type { OAuthGrant } from '../records/oauth-grant.ts'
 import type { Identity, Member, User } from '../records/people.ts'
 import type {
@@ -63,8 +64,9 @@ export interface Store {
    */
   readonly trust: StoreTrust
   readonly accounts: Accounts
-  /** Removing a gateway removes its log entries. */
+  /** Removing a gateway removes its log entries and model routes. */
   readonly gateways: Gateways
+  readonly modelRoutes: ModelRoutes
   readonly tokens: Tokens
   readonly oauthClients: OAuthClients
   /** Owned by `everybody`. */
@@ -291,6 +293,14 @@ export type GrantParty = Pick<OAuthGrant, 'user' | 'client' | 'account' | 'resou
 export interface Gateways extends Records<Gateway> {
   /** Returns a page of an account's gateways whose id contains a text, without reading other records. */
   search(account: string, text: string, page: Page): Promise<Listing<Gateway>>
+}
+
+/**
+ * Names are unique within a gateway, byte by byte: `insert` and `replace` return false for a duplicate, and
+ * `insert` does for a gateway that does not exist.
+ */
+export interface ModelRoutes extends Records<ModelRoute> {
+  find(owner: string, name: string): Promise<Versioned<ModelRoute> | null>
 }
 
 export interface OAuthClients extends Records<OAuthClient> {
@@ -613,6 +623,7 @@ export interface Changes {
 
 export type RecordKind =
   | 'gateway'
+  | 'model_route'
   | 'token'
   | 'oauth_client'
   | 'error_rule_list'

@@ -12,13 +12,13 @@ import { togetherCount, togetherLua } from './companion-writes.ts'
  */
 export const maxChanges = 1_000
 
-const recordKeyCount = 10
+const recordKeyCount = 13
 
 /**
  * Returns the keys of one kind, in the order of the scripts; those of the companion writes follow, and the
- * mark is last.
+ * mark is last. The last three tie gateways and model routes together.
  */
-export function recordKeys(kind: RecordKind, account: string): readonly string[] {
+export function recordKeys(kind: RecordKind, account: string, id = ''): readonly string[] {
   return [
     keys.version,
     keys.changes,
@@ -30,6 +30,9 @@ export function recordKeys(kind: RecordKind, account: string): readonly string[]
     keys.dueOf(kind),
     keys.groups(kind),
     keys.uses(kind),
+    keys.records(kind === 'gateway' ? 'model_route' : 'gateway'),
+    keys.order('model_route', `${account}/${id}`),
+    keys.names('model_route'),
   ]
 }
 
@@ -141,6 +144,22 @@ local channel, kind, account, id, marks, json, due, last = unpack(ARGV, ${togeth
 local field = account .. '/' .. id
 `
 
+/** The owner of a model route is the field of its gateway. */
+const routesLua = `
+local function lacksGateway()
+  return kind == 'model_route' and redis.call('HEXISTS', KEYS[11], account) == 0
+end
+
+local function removeRoutes()
+  for _, route in ipairs(redis.call('ZRANGE', KEYS[12], 0, -1)) do
+    local old = redis.call('HGET', KEYS[11], field .. '/' .. route)
+    if old then redis.call('HDEL', KEYS[13], (string.match(old, '^%d+ %d+ (%S+) '))) end
+    redis.call('HDEL', KEYS[11], field .. '/' .. route)
+    redis.call('ZREM', KEYS[12], route)
+  end
+end
+`
+
 /** The writes of one kind. Each returns 1, or 0 if nothing was written. */
 export interface RecordScripts {
   /**
@@ -160,10 +179,10 @@ export interface RecordScripts {
 }
 
 function scriptsOf(marking: string): RecordScripts {
-  const head = stampLua + marking + putLua + togetherLua(recordKeyCount) + planLua
+  const head = stampLua + marking + putLua + togetherLua(recordKeyCount) + planLua + routesLua
   return {
     insert: lua`${head}
-if responded() or redis.call('HEXISTS', KEYS[4], field) == 1 or owned(marks, field) then return 0 end
+if responded() or lacksGateway() or redis.call('HEXISTS', KEYS[4], field) == 1 or owned(marks, field) then return 0 end
 redis.call('ZADD', KEYS[5], last, id)
 put(channel, kind, KEYS[4], account, id, marks, json)
 plan(field, due)
@@ -191,7 +210,10 @@ redis.call('HDEL', KEYS[4], field)
 redis.call('HDEL', KEYS[10], field)
 unmark(oldMarks)
 redis.call('ZREM', KEYS[5], id)
-if kind == 'gateway' then redis.call('ZADD', KEYS[6], version, field .. '/' .. birth) end
+if kind == 'gateway' then
+  redis.call('ZADD', KEYS[6], version, field .. '/' .. birth)
+  removeRoutes()
+end
 tell(channel, version, kind, account, id)
 plan(field, '')
 accompany()

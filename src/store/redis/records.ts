@@ -150,7 +150,8 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     together: Together = {},
   ): Promise<boolean> {
     const { kind } = this.#traits
-    const homes = [...recordKeys(kind, account), ...togetherKeys(account, together), keys.mark]
+    const id = String(args[1])
+    const homes = [...recordKeys(kind, account, id), ...togetherKeys(account, together), keys.mark]
     const more = togetherArguments(together, this.#clock)
     const outcome = await this.#writes.run(script, homes, [...more, changeChannel, kind, ...args])
     if (outcome === -1) throw new LastSuperAdministrator()

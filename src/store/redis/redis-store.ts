@@ -24,6 +24,7 @@ import { changeChannel, keys } from './server/keys.ts'
 import { markIn } from './server/mark-text.ts'
 import { RedisLogs } from './logs/logs.ts'
 import { RedisOAuthGrants } from './oauth-grants.ts'
+import { RedisModelRoutes } from './model-routes.ts'
 import { RedisOAuthClients } from './oauth-clients.ts'
 import { insertFirst, recordKeys } from './record-scripts.ts'
 import { RedisPeers } from './peers.ts'
@@ -60,6 +61,7 @@ export class RedisStore implements Store {
   readonly trust = new Trust(this.degradation)
   readonly accounts: RedisAccounts
   readonly gateways: RedisGateways
+  readonly modelRoutes: RedisModelRoutes
   readonly tokens: RedisTokens
   readonly oauthClients: RedisOAuthClients
   readonly users: RedisUsers
@@ -139,6 +141,7 @@ export class RedisStore implements Store {
     const parts = [reader, this.#writes, clock] as const
     this.accounts = new RedisAccounts(...parts)
     this.gateways = new RedisGateways(...parts)
+    this.modelRoutes = new RedisModelRoutes(...parts)
     this.tokens = new RedisTokens(...parts)
     this.oauthClients = new RedisOAuthClients(...parts)
     this.users = new RedisUsers(...parts)

@@ -29,6 +29,7 @@ import { OpenFiles } from './database/open-files.ts'
 import { credentialMigrations, migrations, smallPages } from './database/schema.ts'
 import { SqliteMarks } from './marks.ts'
 import { SqliteOAuthGrants } from './oauth-grants.ts'
+import { SqliteModelRoutes } from './model-routes.ts'
 import { SqliteOAuthClients } from './oauth-clients.ts'
 import { SqliteTallies } from './tallies.ts'
 import type { Ledgers } from './companion-writes.ts'
@@ -85,6 +86,7 @@ export class SqliteStore implements Store {
   readonly trust: Trust
   readonly accounts: SqliteAccounts
   readonly gateways: SqliteGateways
+  readonly modelRoutes: SqliteModelRoutes
   readonly tokens: SqliteTokens
   readonly oauthClients: SqliteOAuthClients
   readonly users: SqliteUsers
@@ -144,6 +146,7 @@ export class SqliteStore implements Store {
     this.audit = new SqliteAudit(records)
     const ledgers: Ledgers = { changes, responses: this.responses, audit: this.audit }
     this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
+    this.modelRoutes = new SqliteModelRoutes(records, ledgers)
     this.accounts = new SqliteAccounts(records, ledgers, this.gateways)
     this.tokens = new SqliteTokens(records, ledgers)
     this.oauthClients = new SqliteOAuthClients(records, ledgers, clock)

@@ -158,6 +158,22 @@ const audit = `
   ) STRICT, WITHOUT ROWID;
   `
 
+/* The owner of a model route is `account/gateway`: none is without its gateway. */
+const modelRoutes = `
+  ${recordTable('model_routes')}
+  CREATE UNIQUE INDEX model_routes_by_name ON model_routes (account, record ->> 'name');
+  CREATE TRIGGER model_routes_without_gateway BEFORE INSERT ON model_routes
+    WHEN NOT EXISTS (
+      SELECT 1 FROM gateways WHERE account = substr(new.account, 1, 32) AND id = substr(new.account, 34)
+    )
+  BEGIN
+    SELECT RAISE(IGNORE);
+  END;
+  CREATE TRIGGER model_routes_of_removed_gateway AFTER DELETE ON gateways BEGIN
+    DELETE FROM model_routes WHERE account = old.account || '/' || old.id;
+  END;
+  `
+
 export const migrations: readonly string[] = [
   `
   CREATE TABLE identity (id TEXT NOT NULL) STRICT;
@@ -192,6 +208,7 @@ export const migrations: readonly string[] = [
   ${audit}
   ${logs}
   `,
+  modelRoutes,
 ]
 
 /*
