@@ -25,6 +25,7 @@ import { grantRows, userGrantRows } from './oauth-grants/routes.ts'
 import { auditRows } from './audit/routes.ts'
 import { ownTokenRows, tokenRows } from './tokens/routes.ts'
 import { providerRows } from './providers/routes.ts'
+import { dynamicRouteRows } from './dynamic-routes/routes.ts'
 import { gatewayRows } from './gateways/routes.ts'
 import { logRows } from './ai-logs/routes.ts'
 
@@ -49,6 +50,7 @@ export const apiRows: readonly ApiRow[] = [
   ...auditRows,
   ...tokenRows,
   ...gatewayRows,
+  ...dynamicRouteRows,
   ...logRows,
   ...providerRows,
 ]

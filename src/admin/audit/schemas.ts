@@ -8,6 +8,7 @@ export const auditActions = [
   'update',
   'delete',
   'reorder',
+  'deploy',
   'roll',
   'rotate_secret',
   'delete_rotated_secret',
@@ -26,6 +27,7 @@ export const auditActions = [
 export const auditKinds = [
   'oauth_client',
   'gateway',
+  'dynamic_route',
   'token',
   'error_rules',
   'error_page',

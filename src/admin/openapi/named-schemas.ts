@@ -6,6 +6,7 @@ import { oauthClient, oauthClientWithSecret, oauthScope, verification } from '..
 import { accountGrant, authorizationEvent, clientGrant, userGrant } from '../oauth-grants/schemas.ts'
 import { accessRule } from '../zones/rules/access-rule-schemas.ts'
 import { errorPage, errorRule } from '../zones/custom-errors/schemas.ts'
+import { dynamicRoute, routeDeployment, routeElement, routeVersion } from '../dynamic-routes/schemas.ts'
 import { gateway, gatewayRateLimit } from '../gateways/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { provider, providerTest } from '../providers/schemas.ts'
@@ -40,6 +41,10 @@ export const schemas = {
   Token: token,
   Policy: policy,
   Gateway: gateway,
+  DynamicRoute: dynamicRoute,
+  RouteElement: routeElement,
+  RouteVersion: routeVersion,
+  RouteDeployment: routeDeployment,
   Provider: provider,
   ProviderTest: providerTest,
   LogSummary: logSummary,

@@ -4,6 +4,7 @@ import type { Operation } from '../schema/operation.ts'
 import { auditOperations } from '../audit/operations.ts'
 import { overviewOperations } from '../overview/operations.ts'
 import { clientOperations } from '../oauth-clients/operations.ts'
+import { dynamicRouteOperations } from '../dynamic-routes/operations.ts'
 import { gatewayOperations } from '../gateways/operations.ts'
 import { logOperations } from '../ai-logs/operations.ts'
 import { peopleOperations } from '../people/operations.ts'
@@ -19,6 +20,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   ...peopleOperations,
   ...tokenOperations,
   ...gatewayOperations,
+  ...dynamicRouteOperations,
   ...logOperations,
   ...providerOperations,
   ...zoneOperations,

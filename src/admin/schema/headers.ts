@@ -35,6 +35,8 @@ export const parameters = {
   role_id: segment('role_id', 'The role.', id),
   token_id: segment('token_id', 'The token.', id),
   gateway_id: segment('gateway_id', 'The AI gateway.', { ...text, pattern: '^[a-z0-9_-]{1,64}$' }),
+  route_id: segment('route_id', 'The dynamic route.', id),
+  version_id: segment('version_id', 'The version of the dynamic route.', id),
   log_id: segment('log_id', 'The log entry: the ray id of its call.', { ...text, pattern: '^[0-9a-f]{16}$' }),
   provider_id: segment('provider_id', 'The AI provider.', { ...text, pattern: '^[a-z0-9.-]{1,128}$' }),
   zone: segment('zone', 'The name of the zone in the configuration.', {

@@ -58,6 +58,10 @@ export const tags = [
   { name: 'API tokens', description: 'Who may use this API and the AI gateways, and for what.' },
   { name: 'AI gateways', description: 'Authentication, limits and logs of calls to models.' },
   {
+    name: 'Dynamic routes',
+    description: 'The ways of calls through models: by conditions, percentages, rates and fallbacks.',
+  },
+  {
     name: 'AI providers',
     description: 'The providers of models that the configuration has, and how they are doing.',
   },

@@ -5,6 +5,7 @@ export const auditActions = [
   ['update', 'Changed'],
   ['delete', 'Deleted'],
   ['reorder', 'Reordered'],
+  ['deploy', 'Deployed'],
   ['roll', 'Rolled'],
   ['rotate_secret', 'Secret rotated'],
   ['delete_rotated_secret', 'Old secret deleted'],
@@ -23,6 +24,7 @@ export const auditActions = [
 export const auditKinds = [
   ['oauth_client', 'OAuth client'],
   ['gateway', 'AI gateway'],
+  ['dynamic_route', 'Dynamic route'],
   ['token', 'API token'],
   ['error_rules', 'Error rules'],
   ['error_page', 'Error page'],

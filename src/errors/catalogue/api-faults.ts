@@ -261,6 +261,19 @@ export const apiFaults = {
     pointer: '/id',
     when: 'A gateway with this id exists.',
   },
+  dynamic_route_taken: {
+    code: 10001,
+    status: 409,
+    sentence: 'name is taken by another dynamic route of this gateway',
+    pointer: '/name',
+    when: 'The gateway has a dynamic route with this name.',
+  },
+  too_many_dynamic_routes: {
+    code: 10414,
+    status: 409,
+    sentence: (most: number) => `The gateway already has ${most} dynamic routes: delete one first`,
+    when: 'The gateway has the most dynamic routes that it may have.',
+  },
   two_secrets: {
     code: 10409,
     status: 409,

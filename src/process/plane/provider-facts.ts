@@ -23,11 +23,12 @@ const fresh = 5_000
 
 export function providerFacts({ config: { ai }, plane, checker }: ProviderFactsParts): ProviderFacts {
   const known = new Map<string, Provider>()
-  for (const provider of new Providers(ai).all)
-    if (!known.has(idOf(provider))) known.set(idOf(provider), provider)
+  const providers = new Providers(ai)
+  for (const provider of providers.all) if (!known.has(idOf(provider))) known.set(idOf(provider), provider)
   const priced = pricedModels(ai.prices, ai.priceList)
   const tests = new Map<string, { readonly at: number; readonly test: Promise<ProviderTest> }>()
   return {
+    hasModel: name => providers.model(name) !== null,
     all: async () => {
       const processes = await plane.providers()
       const places = new Map(ai.providers.map(({ name }, i) => [name as string, i]))

@@ -80,3 +80,9 @@ export interface RouteCondition {
 export function routeOwner({ account, id }: { readonly account: string; readonly id: string }): string {
   return `${account}/${id}`
 }
+
+/** Returns the version to which calls go; a route always has one. */
+export function versionInEffect({ versions, deployments }: ModelRoute): RouteVersion {
+  const { version } = deployments.at(-1)!
+  return versions.find(({ id }) => id === version)!
+}

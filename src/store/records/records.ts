@@ -207,6 +207,7 @@ export interface DroppedEntries {
 type ResourceKind =
   | 'oauth_client'
   | 'gateway'
+  | 'dynamic_route'
   | 'token'
   | 'error_rules'
   | 'error_page'
@@ -223,6 +224,7 @@ export type AuditAction =
   | 'update'
   | 'delete'
   | 'reorder'
+  | 'deploy'
   | 'roll'
   | 'rotate_secret'
   | 'delete_rotated_secret'

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { roles } from '../../../src/permissions/roles.ts'
 import { zoneOwner } from '../../../src/store/records/zone-lists.ts'
 import { anyCharacter, anyUrl } from '../../help/any-text.ts'
+import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import { keepAccess } from '../oauth-grants/access.ts'
 import { memberWith, role } from '../people/people.ts'
@@ -58,6 +59,8 @@ const unspoken = [
   /^(accept|headers\..*) must be a valid header field value/s,
   /^headers\..* is not a valid header field name$/s,
   /^page\.html must not/,
+  /^(\S+ of )?(element "|elements)/,
+  /^Version not found$/,
 ]
 
 const creations: Readonly<Record<string, string>> = {
@@ -67,6 +70,9 @@ const creations: Readonly<Record<string, string>> = {
   updateErrorRule: 'createErrorRule',
   updateAccessRule: 'createAccessRule',
   updateMember: 'createMember',
+  updateDynamicRoute: 'createDynamicRoute',
+  createRouteVersion: 'createDynamicRoute',
+  createRouteDeployment: 'createDynamicRoute',
 }
 /** What the state of things may refuse: a second one of the same name or address, and to accept without a link. */
 const refusable = ['createGateway', 'createMember', 'updateMembership']
@@ -103,19 +109,24 @@ async function makeFor(api: Api, { method, path, body }: Described, template: st
     ...('email' in example && { email: `made-${++made}@example.com` }),
   }
   const { json } = await api.ask(method, filled(path), { body: fresh })
-  return template.replace(
-    /\{(token|gateway|client|rule|member)_id\}/,
+  return filled(template).replace(
+    /\{(token|gateway|client|rule|member|route)_id\}/,
     json.result.client_id ?? json.result.id,
   )
 }
 
-/** There can be so many rules, so each body finds none. */
+/** There can be so many rules and routes, so each body finds none. */
 async function withoutRules({ kept }: Api): Promise<void> {
   for (const records of [kept.errorRules, kept.accessRules]) await records.remove(zoneOwner, 'main')
+  for await (const routes of kept.modelRoutes.walk(`${account}/default`))
+    for (const { account, id } of routes) await kept.modelRoutes.remove(account, id)
 }
 
 function filled(path: string): string {
-  return path.replace('/client/v4/accounts/{account_id}', '').replace('{zone}', 'main')
+  return path
+    .replace('/client/v4/accounts/{account_id}', '')
+    .replace('{zone}', 'main')
+    .replace('{gateway_id}/routes', 'default/routes')
 }
 
 /** Asserts that schema and server agree on a body, as far as the schema has words; gives whether it is good. */

@@ -37,7 +37,11 @@ export function testProviders(timeout?: number) {
     },
   }
   given.configure({})
-  const providers: ProviderFacts = { all: () => given.facts.all(), test: id => given.facts.test(id) }
+  const providers: ProviderFacts = {
+    all: () => given.facts.all(),
+    test: id => given.facts.test(id),
+    hasModel: name => given.facts.hasModel(name),
+  }
   return { providers, providersGiven: given }
 }
 
