@@ -8,6 +8,7 @@ import { createLogger } from '../../src/log/log.ts'
 import type { AiConfig, ProviderConfig } from '../../src/config/model/config.ts'
 import { usualTransport } from '../../src/config/model/pool-config.ts'
 import { GatewayDirectory } from '../../src/ai/gateway-directory.ts'
+import { RouteDirectory } from '../../src/ai/route-directory.ts'
 import { PriceTable } from '../../src/ai/usage/prices.ts'
 import { usageOf } from '../../src/ai/usage/usage.ts'
 import { LogQueue } from '../../src/ai-logs/queue.ts'
@@ -124,6 +125,7 @@ export async function startAi(
     ...time,
   })
   const gateways = new GatewayDirectory({ store, grace, ...time })
+  const routes = new RouteDirectory({ store, grace, ...time })
   const config = edgeConfig([], {
     ...settings,
     ai: {
@@ -134,7 +136,7 @@ export async function startAi(
   })
   const edge = new Edge(t, config, {
     metrics,
-    ai: { tokens, gateways, logs, issuer },
+    ai: { tokens, gateways, routes, logs, issuer },
     ...time,
     ...(spans && { spans }),
   })

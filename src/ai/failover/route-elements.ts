@@ -7,7 +7,7 @@ import type { RouteNode } from './model-route.ts'
 import { conditionFlaw, isFact } from './route-condition.ts'
 
 /** A broken rule, in words that follow the place. */
-export interface ElementFlaw {
+interface ElementFlaw {
   /** JSON pointer in the body (RFC 6901). */
   readonly pointer: string
   readonly place: string
@@ -16,7 +16,7 @@ export interface ElementFlaw {
 
 export const maxElements = 100
 /** Characters of JSON of all elements of a version. */
-export const maxElementsLength = 32 * 1024
+const maxElementsLength = 32 * 1024
 export const maxShares = 5
 export const maxRate = 1_000_000_000
 export const maxRateWindow = 31 * 86_400

@@ -47,9 +47,22 @@ function readOnce<T extends string | number>(
   return 'flaw' in reading ? refuseCall('invalid', name, reading.flaw) : reading.value
 }
 
-/** Null for a call that may not take more than one attempt. */
-export function routeOf(x: Exchange, ai: AiExchange, { model }: CallRequest): RouteNode | null {
-  const route = x.snapshot.ai!.aliases.find(model)
+type Route = RouteNode | null | 'store_unreachable'
+
+/**
+ * Null for a call that may not take more than one attempt. A dynamic route of the gateway comes before an
+ * alias as dynamic/NAME; the bare name is that of an alias alone.
+ */
+export function routeOf(x: Exchange, ai: AiExchange, { model }: CallRequest): MaybeAtOnce<Route> {
+  const found = x.plane.ai!.routes.find(ai.gateway!, model)
+  return found instanceof Promise
+    ? found.then(found => choose(x, ai, model, found))
+    : choose(x, ai, model, found)
+}
+
+function choose(x: Exchange, ai: AiExchange, model: string, dynamic: Route): Route {
+  if (dynamic === 'store_unreachable') return dynamic
+  const route = dynamic ?? x.snapshot.ai!.aliases.find(model)
   ai.isRouted = route !== null
   return route ?? (hasCourseAlone(ai) ? modelAlone(model, ai) : null)
 }

@@ -1,9 +1,11 @@
 // Plans an AI call: its provider, path and body.
 
+import type { RouteNode } from '../../ai/failover/model-route.ts'
 import { readCall } from '../../ai/plan.ts'
+import type { CallRequest } from '../../ai/request-body.ts'
 import type { NativeTarget } from '../../ai/target.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
-import type { Refusal } from '../../errors/catalogue/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
 import { noWebSocket } from './locate-ai.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
@@ -63,6 +65,21 @@ function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: B
   if ('error' in asked) return asked
   x.tap?.noteRequest(body)
   const route = routeOf(x, ai, asked)
+  return route instanceof Promise
+    ? route.then(route => planRouted(x, ai, target, asked, route))
+    : planRouted(x, ai, target, asked, route)
+}
+
+const storeUnreachable = refuse('service_unavailable')
+
+function planRouted(
+  x: Exchange,
+  ai: AiExchange,
+  target: ParsedTarget,
+  asked: CallRequest,
+  route: RouteNode | null | 'store_unreachable',
+): Verdict {
+  if (route === 'store_unreachable') return storeUnreachable
   if (route !== null) return beginCourse(x, ai, target, asked, route)
   const call = planModel(x, ai, target, asked)
   return 'error' in call ? call : takeCall(x, ai, target, call)

@@ -151,6 +151,7 @@ function planeOf(
     ai: ai && {
       tokens: ai.tokens.countingIn(discardedMetrics.ai),
       gateways: ai.gateways,
+      routes: ai.routes,
       logs: ai.logs,
       issuer: ai.issuer ?? null,
     },

@@ -7,6 +7,7 @@ import type { SidePortAuth } from '../../net/http/side-port-auth.ts'
 import type { Endpoint } from '../../config/model/config.ts'
 import type { Geo } from '../../access/files/geo.ts'
 import type { GatewayDirectory } from '../../ai/gateway-directory.ts'
+import type { RouteDirectory } from '../../ai/route-directory.ts'
 import type { Counting } from '../../limits/limiter.ts'
 import type { LogQueue } from '../../ai-logs/queue.ts'
 import type { TallyBook } from '../../activity/tally-book.ts'
@@ -17,6 +18,7 @@ import type { Snapshot } from './snapshot.ts'
 export interface AiServices {
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
+  readonly routes: RouteDirectory
   readonly logs: LogQueue
   readonly issuer?: string | null
 }

@@ -10,6 +10,7 @@ import { openStore } from '../../store/open.ts'
 import type { Gateway, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { GatewayDirectory } from '../../ai/gateway-directory.ts'
+import { RouteDirectory } from '../../ai/route-directory.ts'
 import { PriceTable } from '../../ai/usage/prices.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
 import { Limiter } from '../../limits/limiter.ts'
@@ -50,6 +51,7 @@ export class Services implements AiServices {
   readonly tokens: TokenVerifier
   readonly tags: TokenTags
   readonly gateways: GatewayDirectory
+  readonly routes: RouteDirectory
   readonly logs: LogQueue
   readonly limiter: Limiter
   readonly zones: ZoneRecords
@@ -94,6 +96,7 @@ export class Services implements AiServices {
       found: found && (key => found('gateway', key)),
       borrow: borrowed && (key => borrowed('gateway', key)),
     })
+    this.routes = new RouteDirectory({ store, grace })
     this.#found = new AnnouncedKeyLoader(([kind, key]) =>
       kind === 'gateway' ? this.gateways.recall(key) : this.tokens.recall(kind, key),
     )
