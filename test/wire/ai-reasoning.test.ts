@@ -230,6 +230,16 @@ for (const [name, api] of Object.entries(apis))
       ok((await ai.entry(4)).success)
     })
 
+test('a response without reasoning keeps its length', async t => {
+  const { first, ask } = await start(t, {
+    ...apis.chat!,
+    turn: () => [{ role: 'assistant', content: 'So.' }],
+  })
+  const response = await ask({ model: 'fast', messages: [question] })
+  equal(response.field('content-length'), String(response.text.length))
+  equal(first.requests.length, 1)
+})
+
 test('the result of /ai/run is tagged in its envelope, and taken back from an input', async t => {
   const { first, ask } = await start(t, apis.responses!)
   const { text } = await ask({ input: 'Why?' }, 'run/fast')

@@ -22,9 +22,13 @@ export class ReasoningTags {
     this.#tag = tagOf(provider)
   }
 
+  isNeededIn(json: Buffer): boolean {
+    return mayHaveReasoning(json, this.#api)
+  }
+
   /** Tags a whole response. */
   tagBody(json: Buffer): Buffer {
-    return mayHaveReasoning(json, this.#api) ? edit(json, this.#edits(json, spanOf(json))) : json
+    return this.isNeededIn(json) ? edit(json, this.#edits(json, spanOf(json))) : json
   }
 
   /** Tags complete events of a stream. JSON of several lines is not, so that no provider will get it back. */

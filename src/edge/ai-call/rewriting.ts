@@ -28,11 +28,14 @@ export class Rewriting {
     this.#tags = reasoningTags
   }
 
-  /** Null leaves the response unchanged; false for an unrequested coding, or what is not JSON. */
-  begin(head: ResponseHead): Rewriter | null | false {
+  /**
+   * Null leaves the response unchanged; false for an unrequested coding, or what is not JSON. `whole` is the body
+   * if it is known already.
+   */
+  begin(head: ResponseHead, whole: Buffer | null = null): Rewriter | null | false {
     if (head.status < 200 || head.status > 299) return null
     if (head.isEncoded) return this.#translation === null && !this.#wraps ? null : false
-    if (this.#translation === null) return head.isEventStream ? this.#events() : this.#body(head)
+    if (this.#translation === null) return head.isEventStream ? this.#events() : this.#body(head, whole)
     return head.isEventStream
       ? new TranslatedEvents(this.#translation.events())
       : new Translated(this.#translation, this.#wraps)
@@ -49,9 +52,11 @@ export class Rewriting {
     })
   }
 
-  #body(head: ResponseHead): Rewriter | null | false {
+  #body(head: ResponseHead, whole: Buffer | null): Rewriter | null | false {
     if (!isJson(head)) return this.#wraps ? false : null
-    const tagged = this.#tags === null ? null : new TaggedBody(this.#tags)
+    const tags = this.#tags
+    const isTagged = tags !== null && (whole === null || tags.isNeededIn(whole))
+    const tagged = isTagged ? new TaggedBody(tags) : null
     return this.#wraps ? new Enveloped(tagged) : tagged
   }
 }

@@ -181,9 +181,9 @@ export class Attempt implements ConnectionRequest {
     this.#owner.report({ type: 'failure', phase, failure: fault(way) })
   }
 
-  relay({ head, body }: ResponseEvent): void {
+  relay({ head, body, whole = null }: ResponseEvent): void {
     this.endUpload()
-    this.#relaying = relay(this.#x, this.#lease!, head, body)
+    this.#relaying = relay(this.#x, this.#lease!, head, body, whole)
     if (this.#relaying === null) return this.#reportUnusable('GH_BAD_ANSWER')
     if (this.#x.ai !== null && body.framing !== 'none') this.#firstContent = new FirstContent(head)
     this.#awaitMore()
@@ -374,13 +374,13 @@ export class Attempt implements ConnectionRequest {
     const { head, content, bytes } = held
     if (content === null && refusesUsage(bytes.bytes)) this.#owner.report({ type: 'usage_refused', head })
     else if (content !== null && !isSound(head, bytes.bytes)) this.#reportFailedStart(head)
-    else this.#releaseHeld(held)
+    else this.#releaseHeld(held, bytes.bytes)
     return this.#relaying !== null && this.#lease !== null
   }
 
-  #releaseHeld({ head, body, bytes }: HeldResponse): void {
+  #releaseHeld({ head, body, bytes }: HeldResponse, whole: Buffer | null = null): void {
     this.#held = null
-    this.#owner.report({ type: 'response', head, body })
+    this.#owner.report({ type: 'response', head, body, whole })
     if (this.#relaying !== null && bytes.size > 0) this.data(bytes.bytes)
   }
 

@@ -19,6 +19,8 @@ export interface ResponseEvent {
   readonly type: 'response'
   readonly head: ResponseHead
   readonly body: ResponseBody
+  /** The bytes of a body that was held to its end. */
+  readonly whole?: Buffer | null
 }
 
 /** Only the gateway asked for the usage. */

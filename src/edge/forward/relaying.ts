@@ -13,7 +13,13 @@ import { relayedFraming, relayedHead, rewritten } from './response-heads.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
 
 /** Null if the response must be rewritten but cannot be. */
-export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: ResponseBody): Relaying | null {
+export function relay(
+  x: Exchange,
+  lease: Lease,
+  head: ResponseHead,
+  body: ResponseBody,
+  whole: Buffer | null,
+): Relaying | null {
   x.respondedAt = x.plane.clock.monotonic()
   x.releaseLongWork()
   x.status = head.status
@@ -22,7 +28,7 @@ export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: Respo
   const encoding = decision === null || body.framing === 'none' ? null : decision.encoding
   if (head.isEventStream && body.framing !== 'none')
     x.becomeEventStream(new EventStream(head.isEncoded || encoding !== null))
-  const rewriter = x.ai?.rewriting?.begin(head) ?? null
+  const rewriter = x.ai?.rewriting?.begin(head, whole) ?? null
   x.tap?.noteHead(head, rewriter !== null && rewriter !== false)
   if (rewriter === false) return null
   x.responseFraming = relayedFraming(body, rewriter !== null || encoding !== null)
