@@ -16,7 +16,7 @@ export class Course {
   /** Until the response begins; null for a native call. */
   body: Buffer | null
   readonly maxAttempts: number
-  readonly statuses: ReadonlySet<number>
+  readonly statuses: readonly number[]
   readonly retryWithin: number
   step = 0
   /** Monotonic ms until the first content, over all attempts. */
@@ -30,7 +30,7 @@ export class Course {
   constructor(node: ModelNode, { body, controls, failover, now }: CourseParts) {
     this.body = body
     this.maxAttempts = controls.maxAttempts ?? failover.maxAttempts
-    this.statuses = new Set(failover.statuses)
+    this.statuses = failover.statuses
     this.retryWithin = failover.retryWithin
     this.deadline = failover.deadline === 0 ? Number.POSITIVE_INFINITY : now + failover.deadline
     this.#controls = controls

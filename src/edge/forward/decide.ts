@@ -73,7 +73,7 @@ export interface ForwardState {
   readonly isByHttp2: boolean
   readonly redirect: 'none' | 'follow' | 'too_many'
   /** Null unless it is an AI call with a course. */
-  readonly failoverOn: ReadonlySet<number> | null
+  readonly failoverOn: readonly number[] | null
   readonly isUnsent: boolean
   readonly hasNextAttempt: boolean
 }
@@ -108,7 +108,7 @@ export function isFailedCall(state: ForwardState, event: AttemptEvent, verdict: 
   if (state.stage === 'none' || !state.isUnsent || state.sentBody !== 'whole') return false
   switch (event.type) {
     case 'response':
-      return state.failoverOn!.has(event.head.status) || state.aboutKey !== null
+      return state.failoverOn!.includes(event.head.status) || state.aboutKey !== null
     case 'failure':
       return event.failure.way !== 'GH_CALL_TIMEOUT'
     default:

@@ -188,7 +188,7 @@ class Forwarding implements RequestHandler, ForwardState {
     return this.#x.client.requireHttp1 !== undefined
   }
 
-  get failoverOn(): ReadonlySet<number> | null {
+  get failoverOn(): readonly number[] | null {
     const { ai } = this.#x
     return ai === null || ai.course === null ? null : ai.course.statuses
   }

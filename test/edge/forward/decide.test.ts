@@ -41,7 +41,7 @@ const waiting: ForwardState = {
 }
 
 /** A call that has another model to go to. */
-const onCourse = { isIdempotent: false, failoverOn: new Set([429, 503]), hasNextAttempt: true } as const
+const onCourse = { isIdempotent: false, failoverOn: [429, 503], hasNextAttempt: true } as const
 
 const outOfKeys = refuse('rate_limited')
 const codes: Readonly<Record<string, string>> = {
@@ -246,7 +246,7 @@ const anyState: fc.Arbitrary<ForwardState> = fc.record({
   aboutKey: fc.constantFrom<ForwardState['aboutKey'][]>(null, 'another', outOfKeys),
   isByHttp2: fc.boolean(),
   redirect: fc.constantFrom('none', 'follow', 'too_many'),
-  failoverOn: fc.constantFrom(null, new Set([429, 500])),
+  failoverOn: fc.constantFrom(null, [429, 500]),
   isUnsent: fc.boolean(),
   hasNextAttempt: fc.boolean(),
 })
