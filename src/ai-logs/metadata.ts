@@ -5,15 +5,20 @@ import type { Reading } from '../base/text/quantity.ts'
 import type { Metadata } from '../store/records/records.ts'
 
 const mostBytes = 4096
-const mostMembers = 5
+export const mostMembers = 5
 
 /** Parses a raw field value (latin1): a small flat JSON object in UTF-8. */
 export function parseMetadata(value: string): Reading<Metadata> {
   if (value.length > mostBytes) return { flaw: `must have at most ${mostBytes} bytes` }
-  const object = parseJson(Buffer.from(value, 'latin1'))
+  return readMetadata(parseJson(Buffer.from(value, 'latin1')))
+}
+
+/** Reads the metadata of a call: a small flat object. */
+export function readMetadata(object: unknown): Reading<Metadata> {
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     return { flaw: 'must be a JSON object in UTF-8, such as {"team":"search","user":42}' }
   }
+  if (JSON.stringify(object).length > mostBytes) return { flaw: `must have at most ${mostBytes} bytes` }
   const values = Object.values(object)
   if (values.length > mostMembers) return { flaw: `must have at most ${mostMembers} members` }
   if (!values.every(isPlain)) return { flaw: 'must have only strings, numbers, booleans and null as values' }

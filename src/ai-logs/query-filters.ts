@@ -31,6 +31,7 @@ const keys: ReadonlyMap<string, { readonly field: LogField; readonly type: Value
   ['tokens_out', { field: 'tokens_out', type: 'number' }],
   ['tokens', { field: 'tokens', type: 'number' }],
   ['cost', { field: 'cost', type: 'number' }],
+  ['feedback', { field: 'feedback', type: 'number' }],
   ['request_content_type', { field: 'request_content_type', type: 'text' }],
   ['response_content_type', { field: 'response_content_type', type: 'text' }],
   ['metadata', { field: 'metadata', type: 'text' }],

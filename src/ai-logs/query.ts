@@ -185,6 +185,7 @@ const orders = [
   'tokens_in',
   'tokens_out',
   'duration',
+  'feedback',
 ] as const satisfies readonly LogField[]
 
 const mostRemoved = 10_000

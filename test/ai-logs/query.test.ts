@@ -66,7 +66,7 @@ describe('the query of a list', () => {
     ['per_page=101', '10001 per_page must be a whole number from 1 to 100'],
     [
       'order_by=model_type',
-      `10001 order_by must be one of created_at, provider, model, status, success, cached, cost, tokens_in, tokens_out, duration`,
+      `10001 order_by must be one of created_at, provider, model, status, success, cached, cost, tokens_in, tokens_out, duration, feedback`,
     ],
     ['order_by_direction=down', '10001 order_by_direction must be asc or desc'],
     ['meta_info=true', '10001 meta_info can only be false'],

@@ -153,6 +153,8 @@ test('logs: list, filter, get, request, response, delete', async t => {
   )
 
   const one = { ...here, gateway_id: 'default' }
+  await logs.edit(ids[0]!, { ...one, feedback: 1, score: 50, metadata: { suite: 'nightly' } })
+  assert.equal((await logs.get(ids[0]!, one)).metadata, '{"suite":"nightly"}')
   assert.equal((await logs.get(ids[0]!, one)).request_head, bodies.request.text)
   assert.deepEqual(await logs.request(ids[0]!, one), { model: 'gpt-5' })
   assert.equal(await logs.response(ids[0]!, one), bodies.response.text)

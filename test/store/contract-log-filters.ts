@@ -73,6 +73,14 @@ const fields: Readonly<Partial<Record<LogField, { members: Partial<LogEntry>[]; 
       ['neq', ['order-1'], 'ac'],
     ],
   },
+  feedback: {
+    members: [{}, { feedback: -1 }, { feedback: 1 }],
+    cases: [
+      ['eq', [1], 'c'],
+      ['gt', [-1], 'bc'],
+      ['eq', [null], 'a'],
+    ],
+  },
   cost: { members: absentFirst('cost', 0.25), cases: numbersWithAbsent(0.25) },
   request_content_type: {
     members: absentFirst('requestContentType', 'text/plain'),

@@ -6,7 +6,7 @@ import { batchOf } from '../../src/store/log-batch/batch.ts'
 import type { Gateway, LogEntry, LogStrategy, LogSummary } from '../../src/store/records/records.ts'
 import { CallSum } from '../../src/store/log-sums/call-sum.ts'
 import { Cells } from '../../src/store/log-sums/cells.ts'
-import type { LogFilter, LogScanQuery, LogSumQuery, Store } from '../../src/store/contract/store.ts'
+import type { LogEdit, LogFilter, LogScanQuery, LogSumQuery, Store } from '../../src/store/contract/store.ts'
 import type { Place } from './contract.ts'
 import { gateway, hex, logEntries, logQuery } from './contract-specimens.ts'
 
@@ -20,6 +20,8 @@ const rareMembers: Partial<LogEntry> = {
   step: 1,
   eventId: 'order-1',
   hasCustomCost: true,
+  feedback: -1,
+  score: 0,
 }
 
 export function logsContract(name: string, place: Place): void {
@@ -52,6 +54,27 @@ export function logsContract(name: string, place: Place): void {
     )
     await append(entries)
     for (const entry of entries) assert.deepEqual(await logs.get(kept.account, kept.id, entry.id), entry)
+  })
+
+  test(`${name}: what is said about an entry changes, and the rest of it stays`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const [entry, other] = logEntries(kept, 2)
+    await append([entry!, other!])
+    const edit = (change: LogEdit, id = entry!.id) => logs.edit(kept.account, kept.id, id, change)
+    const scored = { ...entry!, feedback: 1 as const, score: 87.5 }
+    assert.deepEqual(await edit({ feedback: 1, score: 87.5 }), summary(scored))
+    assert.deepEqual(await logs.get(kept.account, kept.id, entry!.id), scored)
+    const { score: _, ...neutral } = { ...scored, feedback: 0 as const, metadata: { suite: 'nightly' } }
+    await edit({ feedback: 0, score: null, metadata: { suite: 'nightly' } })
+    assert.deepEqual(await logs.get(kept.account, kept.id, entry!.id), neutral)
+    const filters = [{ field: 'metadata', operator: 'contains', values: ['nightly'] }] as const
+    assert.equal((await logs.list(kept.account, kept.id, logQuery({ filters }))).total, 1)
+    await Promise.all([edit({ feedback: null }), edit({ metadata: null }), edit({ score: 5 })])
+    const { feedback: __, ...last } = { ...neutral, metadata: null, score: 5 }
+    assert.deepEqual(await logs.get(kept.account, kept.id, entry!.id), last)
+    assert.deepEqual(await logs.get(kept.account, kept.id, other!.id), other)
+    assert.equal(await edit({ feedback: 1 }, hex(8)), null)
+    assert.equal(await logs.edit(kept.account, 'nobody', entry!.id, { feedback: 1 }), null)
   })
 
   test(`${name}: an entry is found in its gateway only`, async t => {

@@ -8,7 +8,7 @@ import { pause } from '../../base/turns/turns.ts'
 import { CallSum } from '../../store/log-sums/call-sum.ts'
 import { placeOf } from '../../store/contract/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records/records.ts'
-import { StoreUnreachable } from '../../store/contract/store.ts'
+import { type LogEdit, StoreUnreachable } from '../../store/contract/store.ts'
 import { tellAudit } from '../records/audit.ts'
 import {
   type ApiResponse,
@@ -20,6 +20,7 @@ import {
 } from '../http/envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
 import type { Api, Call } from '../api/api-types.ts'
+import { readEdit } from './edit.ts'
 import { scanLogs } from './scan.ts'
 import { dearestFirst, showPayload, viewEntry, groupView, viewSum, viewSummary } from './view.ts'
 
@@ -65,6 +66,18 @@ const tooManyGroups = failure(
 export async function getLog(call: Call, api: Api): Promise<ApiResponse> {
   const entry = await entryOf(call, api)
   return entry ? success(viewEntry(entry)) : noLog
+}
+
+export async function editLog(call: Call, { store }: Api): Promise<ApiResponse> {
+  const { account, params, body } = call
+  const edit = readEdit(body)
+  if (Array.isArray(edit)) return failures(edit)
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  const id = params.log_id!
+  if (gateway === null || !isLogId(id)) return noLog
+  const entry = await store.logs.edit(account, gateway.id, id, edit as LogEdit)
+  await store.confirm()
+  return entry === null ? noLog : success(viewSummary(entry))
 }
 
 /** Responds with the body that the caller of the AI gateway sent. */
@@ -118,7 +131,11 @@ const noPayload = failure('no_payload')
 async function entryOf({ account, params }: Call, { store }: Api): Promise<LogEntry | null> {
   const gateway = await findGateway(store, account, params.gateway_id!)
   const id = params.log_id!
-  return gateway && /^[0-9a-f]{16}$/.test(id) ? store.logs.get(account, gateway.id, id) : null
+  return gateway && isLogId(id) ? store.logs.get(account, gateway.id, id) : null
+}
+
+function isLogId(id: string): boolean {
+  return /^[0-9a-f]{16}$/.test(id)
 }
 
 function payloadOf(payload: Payload | null | undefined): ApiResponse {

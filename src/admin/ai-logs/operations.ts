@@ -2,6 +2,7 @@
 
 import { logCursorOf, seriesBuckets, seriesGroups, tailCursorOf } from '../../ai-logs/query.ts'
 import { dimensions, maxGroups } from '../../ai-logs/sums.ts'
+import { editedLog } from './schemas.ts'
 import { json, type Operation } from '../schema/operation.ts'
 import {
   about,
@@ -45,6 +46,7 @@ const order: Members = {
       'tokens_in',
       'tokens_out',
       'duration',
+      'feedback',
     ]),
   ),
   order_by_direction: direction,
@@ -69,6 +71,7 @@ const keys = [
   'tokens_out',
   'tokens',
   'cost',
+  'feedback',
   'request_content_type',
   'response_content_type',
   'metadata',
@@ -213,6 +216,20 @@ export const logOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Show a log entry',
     response: json(success(named('LogEntry'))),
+  },
+  [`PATCH ${log}`]: {
+    id: 'editLog',
+    tag,
+    summary: 'Say what you think of a call',
+    description: 'Members left out of the body stay as they are.',
+    body: {
+      schema: editedLog,
+      examples: {
+        'A good response': { feedback: 1 },
+        'Scored by a test': { score: 87.5, metadata: { suite: 'nightly' } },
+      },
+    },
+    response: json(success(named('LogSummary'))),
   },
   [`GET ${log}/request`]: {
     id: 'getLogRequest',

@@ -1,8 +1,10 @@
 // The rows of the admin listener about the logs of AI gateways: method, path, permission, handler.
 
 import { account, type ApiRow } from '../api/api-types.ts'
+import { jsonBody } from '../http/request-body.ts'
 import {
   deleteLogs,
+  editLog,
   getLog,
   getLogProviderResponse,
   getLogRequest,
@@ -30,6 +32,14 @@ export const logRows: readonly ApiRow[] = [
   { method: 'GET', path: `${logs}/tail`, permission: 'AI Gateway Read', query: null, handle: tailLogs },
   { method: 'GET', path: `${logs}/summary`, permission: 'AI Gateway Read', query: null, handle: sumLogs },
   { method: 'GET', path: log, permission: 'AI Gateway Read', handle: getLog },
+  {
+    method: 'PATCH',
+    path: log,
+    permission: 'AI Gateway Edit',
+    body: jsonBody,
+    lastingAccess: 'nothing',
+    handle: editLog,
+  },
   { method: 'GET', path: `${log}/request`, permission: 'AI Gateway Read', handle: getLogRequest },
   { method: 'GET', path: `${log}/response`, permission: 'AI Gateway Read', handle: getLogResponse },
   {

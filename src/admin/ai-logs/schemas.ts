@@ -1,8 +1,10 @@
 // Schemas of the log entries of AI gateways.
 
+import { mostMembers } from '../../ai-logs/metadata.ts'
 import { seriesBuckets } from '../../ai-logs/query.ts'
 import {
   about,
+  closed,
   emailVerified,
   exactly,
   flag,
@@ -18,6 +20,26 @@ import {
   time,
   whole,
 } from '../schema/schema.ts'
+
+const feedback = whole(-1, 1)
+const score: Schema = { ...number, minimum: 0, maximum: 100 }
+
+/** The body that changes an entry. */
+export const editedLog = closed(
+  {},
+  {
+    feedback: about(
+      '1 for a good response, -1 for a bad one, 0 for neither; null removes it.',
+      orNull(feedback),
+    ),
+    score: about('Null removes it.', orNull(score)),
+    metadata: about('Replaces the metadata of the call; null removes it.', {
+      type: ['object', 'null'],
+      maxProperties: mostMembers,
+      additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+    }),
+  },
+)
 
 const ray: Schema = { ...text, pattern: '^[0-9a-f]{16}$' }
 
@@ -128,6 +150,11 @@ const some: Members = {
   ),
   step: about('Which model of its route responded, from 0.', whole(0)),
   event_id: about('What the caller sent as `svc-aig-event-id`.', text),
+  feedback: about(
+    'What somebody thinks of the response: 1 good, -1 bad, 0 neither. Absent for no opinion.',
+    feedback,
+  ),
+  score: about('A score that somebody gave.', score),
   usage_estimated: about(
     'Present, and true, if the call ended before its provider reported its tokens: they are estimated by what was sent.',
     flag,

@@ -27,6 +27,8 @@ export function viewSummary(entry: LogSummary) {
     ...(entry.hasCustomCost && { custom_cost: true }),
     ...(entry.attempts && { attempts: entry.attempts, step: entry.step ?? 0 }),
     ...(entry.eventId && { event_id: entry.eventId }),
+    ...(entry.feedback !== undefined && { feedback: entry.feedback }),
+    ...(entry.score !== undefined && { score: entry.score }),
     cached: entry.cached,
     authentication: entry.authenticated,
     token_id: entry.tokenId ?? null,

@@ -1,10 +1,12 @@
 // One call of an AI gateway: its caller, its model, its duration and cost, and its bodies.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts, isolated } from '../../pages/parts/components.ts'
+import { button, facts, form, isolated } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath, missing } from '../page/api-client.ts'
 import { personal } from '../../store/records/audit-entry.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
+import { Draft } from '../parts/draft.ts'
 import { bodyBlock } from '../parts/body.ts'
 import { badge, table } from '../parts/lists.ts'
 import { compact, dollars, grouped } from '../parts/numbers.ts'
@@ -35,7 +37,7 @@ export const showLog: Handler = async request => {
       section('call', 'Call', callFacts(request, log)),
       section('time', 'Time', timeFacts(log)),
       section('usage', 'Usage', usageFacts(log)),
-    ]}</div>${log.attempts !== undefined && section('attempts', 'Attempts', attemptTable(log.attempts))}${log.metadata !== null && section('metadata', 'Metadata', metadataFacts(log.metadata))}${section(
+    ]}</div>${feedbackCard(request, log)}${log.attempts !== undefined && section('attempts', 'Attempts', attemptTable(log.attempts))}${log.metadata !== null && section('metadata', 'Metadata', metadataFacts(log.metadata))}${section(
       'bodies',
       'Bodies',
       visible.length === 0
@@ -43,6 +45,45 @@ export const showLog: Handler = async request => {
         : html`${visible}`,
     )}`,
   }
+}
+
+/** Sets the feedback of a call; the button that is pressed already takes it back. */
+export const setFeedback: Handler = async request => {
+  const { account, params, api, form } = request
+  const given = Draft.of(form).value('feedback')
+  const feedback = given === '1' ? 1 : given === '-1' ? -1 : null
+  const response = await api.patch(gatewayOf(request, 'logs', params.log!), { feedback })
+  if (!response.ok) return response
+  return redirectTo(paths.log(account.id, params.gateway!, params.log!))
+}
+
+function feedbackCard(request: PageRequest, { id, feedback, score }: WholeLog): Html | null {
+  const mayEdit = request.may('AI Gateway Edit')
+  if (!mayEdit && feedback === undefined && score === undefined) return null
+  const frame = () => request.frameFor(paths.logFeedback(request.account.id, request.params.gateway!, id))
+  const opinions = [
+    { value: 1, label: '👍 Good' },
+    { value: -1, label: '👎 Bad' },
+  ]
+  const now = opinions.find(({ value }) => value === feedback)
+  return section(
+    'feedback',
+    'Feedback',
+    html`${facts([
+      ['Response', now?.label ?? 'No opinion'],
+      ['Score', score ?? null],
+    ])}${
+      mayEdit &&
+      form(
+        frame(),
+        html`<div class="actions">${opinions.map(opinion =>
+          opinion === now
+            ? button(`Take back ${opinion.label}`, 'plain small', ['feedback', ''])
+            : button(opinion.label, 'plain small', ['feedback', String(opinion.value)]),
+        )}</div>`,
+      )
+    }`,
+  )
 }
 
 /** Maximum of characters of a body that has its own page. */

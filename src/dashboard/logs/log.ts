@@ -20,6 +20,8 @@ export interface Log {
   readonly attempts?: readonly Attempt[]
   readonly step?: number
   readonly event_id?: string
+  readonly feedback?: -1 | 0 | 1
+  readonly score?: number
   readonly cached: boolean
   readonly authentication: boolean
   readonly token_id: string | null

@@ -106,6 +106,8 @@ export const paths = {
   liveLogs: (account: string, gateway: string) => at(account, 'gateways', gateway, 'logs', 'live'),
   charts: (account: string, gateway: string) => at(account, 'gateways', gateway, 'logs', 'charts'),
   log: (account: string, gateway: string, log: string) => at(account, 'gateways', gateway, 'logs', log),
+  logFeedback: (account: string, gateway: string, log: string) =>
+    at(account, 'gateways', gateway, 'logs', log, 'feedback'),
   logBody: (account: string, gateway: string, log: string, part: string) =>
     at(account, 'gateways', gateway, 'logs', log, part),
 } as const

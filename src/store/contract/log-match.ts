@@ -71,6 +71,8 @@ function logValue(entry: LogSummary, field: LogField): LogValue {
       return entry.app?.client ?? null
     case 'event_id':
       return entry.eventId ?? null
+    case 'feedback':
+      return entry.feedback ?? null
     case 'metadata':
       return entry.metadata && metadataText(entry.metadata)
     default:

@@ -25,9 +25,11 @@ import type {
   DroppedEntries,
   Gateway,
   StoredResponse,
+  Feedback,
   LogEntry,
   LogStrategy,
   LogSummary,
+  Metadata,
   Token,
   TokenUse,
 } from '../records/records.ts'
@@ -409,6 +411,8 @@ export interface Logs {
   /** Lists by time what matches among a bounded number of entries. */
   scan(account: string, gateway: string, query: LogScanQuery): Promise<LogScan>
   get(account: string, gateway: string, id: string): Promise<LogEntry | null>
+  /** Changes what is said about an entry; returns it without bodies, or null if it does not exist. */
+  edit(account: string, gateway: string, id: string, edit: LogEdit): Promise<LogSummary | null>
   /** Deletes what the filters match, at most `query.limit` in its order; returns how many. */
   remove(account: string, gateway: string, query: LogQuery): Promise<number>
   count(account: string, gateway: string): Promise<number>
@@ -434,6 +438,13 @@ export interface Logs {
 }
 
 /** Ms since the epoch, from `since` up to but not at `before`. */
+/** What to say about an entry; null for nothing, and absent for what it is. */
+export interface LogEdit {
+  readonly feedback?: Feedback | null
+  readonly score?: number | null
+  readonly metadata?: Metadata | null
+}
+
 export interface LogTime {
   readonly since: number
   readonly before: number
@@ -543,6 +554,7 @@ export const logFields = [
   'tokens_out',
   'tokens',
   'cost',
+  'feedback',
   'request_content_type',
   'response_content_type',
   'metadata',

@@ -1,6 +1,6 @@
 // A log entry as a JSON array, without its account, gateway, time, id and bodies: short, and quick to write and to search.
 
-import type { LedgerAttempt, LogSummary, Metadata } from '../records/records.ts'
+import type { Feedback, LedgerAttempt, LogSummary, Metadata } from '../records/records.ts'
 
 /** The members of a row, in order. */
 export const rowMembers = [
@@ -34,6 +34,8 @@ export const rowMembers = [
   'step',
   'event_id',
   'has_custom_cost',
+  'feedback',
+  'score',
 ] as const
 
 /** Members of all rows; those behind them are left out from the last one on that is null. */
@@ -71,6 +73,8 @@ type LogRow = readonly [
   step?: number | null,
   eventId?: string | null,
   hasCustomCost?: true | null,
+  feedback?: Feedback | null,
+  score?: number | null,
 ]
 
 type AttemptRow = readonly [provider: string, model: string | null, outcome: string, duration: number]
@@ -111,6 +115,8 @@ export function rowOf(e: LogSummary): string {
     e.step ?? null,
     e.eventId ?? null,
     e.hasCustomCost ?? null,
+    e.feedback ?? null,
+    e.score ?? null,
   ]
   let { length } = row
   while (length > always && row[length - 1] === null) length--
@@ -149,6 +155,8 @@ export function summaryOf(text: string, place: Place): LogSummary {
     step,
     eventId,
     hasCustomCost,
+    feedback = null,
+    score = null,
   ]: LogRow = JSON.parse(text)
   return {
     id: place.id,
@@ -180,6 +188,8 @@ export function summaryOf(text: string, place: Place): LogSummary {
     ...(step && { step }),
     ...(eventId && { eventId }),
     ...(hasCustomCost && { hasCustomCost }),
+    ...(feedback !== null && { feedback }),
+    ...(score !== null && { score }),
     ...(user !== null && {
       // The app is named once, as the token.
       app: {

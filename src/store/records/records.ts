@@ -282,6 +282,10 @@ export interface LogEntry {
   readonly step?: number
   /** What its caller calls the event that it belongs to. */
   readonly eventId?: string
+  /** What somebody thinks of the response; absent for no opinion. */
+  readonly feedback?: Feedback
+  /** From 0 to 100; absent for none. */
+  readonly score?: number
   readonly cached: boolean
   readonly authenticated: boolean
   /**
@@ -323,6 +327,8 @@ export interface LedgerAttempt {
   /** Ms until its first content, or until it failed. */
   readonly duration: number
 }
+
+export type Feedback = -1 | 0 | 1
 
 export type LogSummary = Omit<LogEntry, 'request' | 'response' | 'providerResponse'>
 

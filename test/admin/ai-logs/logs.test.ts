@@ -50,6 +50,34 @@ test('an entry says what the provider did not get', async t => {
   assert.deepEqual(json.result[0].dropped, dropped)
 })
 
+test('feedback, score and metadata of an entry are set, changed and removed', async t => {
+  const { ask, kept, keepToken } = await startApi(t)
+  await keepEntries(kept, [entryWith(1, { metadata: { team: 'blue' } })])
+  const entry = `${path}/0000000000000001`
+  const edit = async (body: object) => {
+    const { status, json } = await ask('PATCH', entry, { body })
+    assert.equal(status, 200)
+    assert.deepEqual((await ask('GET', path)).json.result, [json.result])
+    return [json.result.feedback, json.result.score, json.result.metadata]
+  }
+  assert.deepEqual(await edit({ feedback: -1 }), [-1, undefined, '{"team":"blue"}'])
+  assert.deepEqual(await edit({ feedback: 0, score: 99.5 }), [0, 99.5, '{"team":"blue"}'])
+  assert.deepEqual(await edit({ metadata: { suite: 1 } }), [0, 99.5, '{"suite":1}'])
+  assert.deepEqual(await edit({ feedback: null, score: null, metadata: null }), [undefined, undefined, null])
+  assert.deepEqual(await edit({}), [undefined, undefined, null])
+  for (const body of [
+    ...[{ feedback: 2 }, { feedback: 0.5 }, { score: -1 }, { score: 100.5 }, { score: '5' }],
+    ...[{ metadata: [] }, { metadata: { a: {} } }, { metadata: { a: 'x'.repeat(5_000) } }, { cost: 1 }],
+  ]) {
+    const { status, json } = await ask('PATCH', entry, { body })
+    assert.deepEqual([status, json.errors[0].source.pointer], [400, `/${Object.keys(body)[0]}`])
+  }
+  for (const id of ['00000000000000ff', 'x'])
+    assert.equal((await ask('PATCH', `${path}/${id}`, { body: { feedback: 1 } })).status, 404)
+  const { value: token } = await keepToken(['AI Gateway Read'])
+  assert.equal((await ask('PATCH', entry, { body: { feedback: 1 }, token })).status, 403)
+})
+
 test('an entry has the attempts at its call, and is found by its event', async t => {
   const { ask, kept } = await startApi(t)
   const attempts = [

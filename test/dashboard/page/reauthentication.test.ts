@@ -47,6 +47,7 @@ const effects: Readonly<Record<string, Effect>> = {
   '/gateways/{gateway}/tokens/new': 'opens',
   '/gateways/{gateway}/test': 'tries',
   '/gateways/{gateway}/delete': 'ends',
+  '/gateways/{gateway}/logs/{log}/feedback': 'sets',
   '/members/new': 'opens',
   '/members/two-factor': 'opens',
   '/members/{member}/roles': 'opens',

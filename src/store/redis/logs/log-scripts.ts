@@ -130,6 +130,12 @@ for at = 1, #ids, 2 do
 end
 return {last, found}`
 
+/** ARGV: an id, its summary as it was read, and the new one; gives whether that was written. */
+export const editEntry = lua`
+if redis.call('HGET', KEYS[3], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[3], ARGV[1], ARGV[3])
+return 1`
+
 /** ARGV: ids; gives how many there were. What was read before and is marked by its ends must not be taken for what is left. */
 export const removeEntries = lua`
 local removed = 0

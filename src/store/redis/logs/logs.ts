@@ -4,11 +4,13 @@
 import { nextTurn } from '../../../base/turns/turns.ts'
 import { entriesOf, type LogBatch } from '../../log-batch/batch.ts'
 import { WindowSums } from '../../log-sums/cells.ts'
+import { edited } from '../../contract/log-edit.ts'
 import { matches, placeOf, timeOf } from '../../contract/log-match.ts'
 import { LogSelection } from '../../contract/log-selection.ts'
 import type { Gateway, LogEntry, LogSummary } from '../../records/records.ts'
 import type {
   Listing,
+  LogEdit,
   LogLimit,
   LogMark,
   LogQuery,
@@ -28,6 +30,7 @@ import { keys, logKeys } from '../server/keys.ts'
 import { parse } from '../records.ts'
 import {
   appendEntries,
+  editEntry,
   keepSum,
   listEntries,
   markWindows,
@@ -79,6 +82,18 @@ export class RedisLogs implements Logs {
     ])
     const [summary, bodies] = found as [string | null, string | null]
     return summary === null ? null : entryOf(summary, bodies ?? '')
+  }
+
+  async edit(account: string, gateway: string, id: string, edit: LogEdit): Promise<LogSummary | null> {
+    const home = await this.#find(account, gateway)
+    while (home) {
+      const before = (await this.#logs.run(['HGET', home[2]!, id])) as string | null
+      if (before === null) return null
+      const summary = edited(summaryOf(before), edit)
+      const texts = [id, before, JSON.stringify(summary)]
+      if (Number(await this.#logs.script(editEntry, home, texts)) === 1) return summary
+    }
+    return null
   }
 
   async remove(account: string, gateway: string, query: LogQuery): Promise<number> {

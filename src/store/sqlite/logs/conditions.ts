@@ -42,6 +42,7 @@ const terms: Readonly<Record<LogField, Term>> = {
     type: 'number',
   },
   cost: member('cost', 'number'),
+  feedback: member('feedback', 'number'),
   request_content_type: member('request_content_type', 'string'),
   response_content_type: member('response_content_type', 'string'),
   metadata: member('metadata', 'string'),

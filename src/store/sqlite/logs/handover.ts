@@ -13,7 +13,7 @@ export interface ThreadOptions {
 }
 
 /** What the thread does. */
-export type ThreadMethod = 'append' | 'list' | 'scan' | 'get' | 'remove' | 'sum' | 'tail'
+export type ThreadMethod = 'append' | 'list' | 'scan' | 'get' | 'edit' | 'remove' | 'sum' | 'tail'
 
 export interface Order<Method extends ThreadMethod = ThreadMethod> {
   readonly id: number

@@ -163,6 +163,10 @@ export class ThreadedLogs extends SqliteLogs {
     return this.#thread.call('get', ...args)
   }
 
+  override edit(...args: Parameters<SqliteLogs['edit']>) {
+    return this.#thread.call('edit', ...args)
+  }
+
   override remove(...args: Parameters<SqliteLogs['remove']>) {
     return this.#thread.call('remove', ...args)
   }

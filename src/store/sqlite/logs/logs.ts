@@ -5,11 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { nextTurn } from '../../../base/turns/turns.ts'
 import { bodiesOf, type LogBatch, payloadsOf } from '../../log-batch/batch.ts'
 import { WindowSums } from '../../log-sums/cells.ts'
-import { summaryOf } from '../../log-batch/row.ts'
+import { rowOf, summaryOf } from '../../log-batch/row.ts'
+import { edited } from '../../contract/log-edit.ts'
 import { placeOf, timeOf } from '../../contract/log-match.ts'
 import type { LogEntry, LogSummary } from '../../records/records.ts'
 import {
   type Listing,
+  type LogEdit,
   type LogLimit,
   type LogMark,
   type LogQuery,
@@ -53,6 +55,7 @@ export class SqliteLogs implements Logs {
   readonly #removeCount: Command
   readonly #has: Statement
   readonly #find: Statement
+  readonly #rewrite: Command
   readonly #insert: Command
   readonly #insertBodies: Command
   readonly #addToWindow: Command
@@ -77,6 +80,7 @@ export class SqliteLogs implements Logs {
     this.#find = db.prepare(
       `${wholeEntries} WHERE key = (SELECT key FROM log_entries WHERE gateway = ? AND id = ?)`,
     )
+    this.#rewrite = db.command('UPDATE log_entries SET row = ? WHERE key = ?')
     this.#insert = db.command('INSERT INTO log_entries (gateway, at, id, row) VALUES (?, ?, ?, ?)')
     this.#insertBodies = db.command(
       `INSERT INTO log_bodies (key, bodies, request, response, provider_response)
@@ -163,6 +167,17 @@ export class SqliteLogs implements Logs {
       if (key === null) return null
       const row = this.#find.get(key, id)
       return row ? entryOf(row, account, gateway) : null
+    })
+  }
+
+  edit(account: string, gateway: string, id: string, edit: LogEdit): Promise<LogSummary | null> {
+    return this.#db.write(() => {
+      const key = this.#keyOf(account, gateway)
+      const row = key === null ? undefined : this.#some('gateway = ? AND id = ?', key, id)[0]
+      if (row === undefined) return null
+      const summary = edited(summaryIn(row, account, gateway), edit)
+      this.#rewrite(rowOf(summary), row.key as number)
+      return summary
     })
   }
 
