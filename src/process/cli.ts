@@ -2,17 +2,8 @@
 
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../base/text/nearest.ts'
-import {
-  access,
-  addresses,
-  admin,
-  type Command,
-  config,
-  json,
-  texts,
-  text,
-  flag,
-} from './commands/command.ts'
+import type { Command } from './commands/command.ts'
+import { access, addresses, admin, config, json, texts, text, flag } from './commands/options.ts'
 import { gatewayCommands } from './commands/ai-gateway/verbs.ts'
 import { clientCommands } from './commands/client/verbs.ts'
 import { logCommands } from './commands/log/verbs.ts'

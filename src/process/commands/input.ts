@@ -4,40 +4,22 @@ import { lstatSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { GivenAddresses } from '../../config/resolve/address-overrides.ts'
+import type { settings as gatewaySettings } from './ai-gateway/settings.ts'
+import type { changes as clientSettings, filters as clientFilters } from './client/settings.ts'
+import type { access, addresses, config, Values, yes } from './options.ts'
+import type { filters as logFilters } from './log/filters.ts'
 
-export interface Input {
-  readonly config?: string
-  readonly listen?: string
-  readonly admin?: string
-  readonly data?: string
+export interface Input
+  extends Values<typeof access & typeof addresses & typeof config & typeof yes>,
+    Values<typeof clientFilters & typeof clientSettings>,
+    Values<typeof gatewaySettings>,
+    Values<typeof logFilters> {
   readonly accept?: string
-  readonly account?: string
-  readonly name?: string
   readonly permission?: readonly string[]
   readonly from?: string
   readonly to?: string
-  readonly url?: string
-  readonly 'token-file'?: string
-  readonly json?: boolean
-  readonly file?: string
-  readonly 'redirect-uri'?: readonly string[]
-  readonly scope?: readonly string[]
-  readonly 'auth-method'?: string
-  readonly refresh?: boolean
-  readonly 'no-refresh'?: boolean
-  readonly clear?: readonly string[]
-  readonly 'client-uri'?: string
-  readonly 'logo-uri'?: string
-  readonly 'policy-uri'?: string
-  readonly 'tos-uri'?: string
-  readonly 'post-logout-uri'?: readonly string[]
-  readonly origin?: readonly string[]
-  readonly visibility?: string
   readonly role?: readonly string[]
-  readonly status?: string
-  readonly failed?: boolean
   readonly wait?: boolean
-  readonly yes?: boolean
   readonly replace?: boolean
   readonly running?: boolean
   readonly timeout?: string
@@ -49,24 +31,6 @@ export interface Input {
   readonly zone?: string
   readonly 'body-size'?: string
   readonly 'client-certificate'?: string
-  readonly authentication?: string
-  readonly 'collect-logs'?: string
-  readonly 'log-management'?: string
-  readonly 'log-management-strategy'?: string
-  readonly 'rate-limiting-limit'?: string
-  readonly 'rate-limiting-interval'?: string
-  readonly 'rate-limiting-technique'?: string
-  readonly 'rate-limiting-key'?: string
-  readonly 'retry-max-attempts'?: string
-  readonly 'retry-delay'?: string
-  readonly 'retry-backoff'?: string
-  readonly 'on-abandon'?: string
-  readonly 'stream-usage'?: string
-  readonly last?: string
-  readonly provider?: string
-  readonly model?: string
-  readonly 'token-id'?: string
-  readonly where?: readonly string[]
   readonly args: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 // The options that set something on an AI gateway.
 
-import { type Option, text } from '../command.ts'
+import { text } from '../options.ts'
 
 /** Each under its API name, with hyphens. */
 export const settings = {
@@ -17,7 +17,7 @@ export const settings = {
   'retry-backoff': text('constant|linear|exponential', 'how that grows; default exponential'),
   'on-abandon': text('abort|drain', 'whether providers may finish when callers leave; default abort'),
   'stream-usage': text('on|off', 'whether providers are asked for the usage of streams; default on'),
-} as const satisfies Readonly<Record<string, Option>>
+}
 
 export type Setting = keyof typeof settings
 export const settingNames = Object.keys(settings) as readonly Setting[]

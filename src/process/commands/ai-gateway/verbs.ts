@@ -1,6 +1,7 @@
 // The verbs of `gatehouse gateway`, as rows of the table of commands.
 
-import { access, type Command, yes } from '../command.ts'
+import type { Command } from '../command.ts'
+import { access, yes } from '../options.ts'
 import { settings } from './settings.ts'
 
 export const gatewayCommands: Readonly<Record<string, Command>> = {

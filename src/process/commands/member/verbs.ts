@@ -1,10 +1,11 @@
 // The verbs of `gatehouse member`, as rows of the table of commands.
 
-import { access, type Command, type Option, text, texts, yes } from '../command.ts'
+import type { Command } from '../command.ts'
+import { access, text, texts, yes } from '../options.ts'
 
-const role: Option = texts('ROLE', 'what the member may do, by the name or id of a role; repeatable')
+const role = texts('ROLE', 'what the member may do, by the name or id of a role; repeatable')
 
-const status: Option = text('WHICH', 'only accepted or only pending ones')
+const status = text('WHICH', 'only accepted or only pending ones')
 
 export const memberCommands: Readonly<Record<string, Command>> = {
   'member list': {

@@ -1,8 +1,9 @@
 // The verbs of `gatehouse token`, as rows of the table of commands.
 
-import { type Command, config, json, type Option, yes, text, texts } from '../command.ts'
+import type { Command } from '../command.ts'
+import { config, json, yes, text, texts } from '../options.ts'
 
-const account: Readonly<Record<'account', Option>> = {
+const account = {
   account: text('ID', 'the account; needed only if the store has several'),
 }
 
