@@ -113,8 +113,8 @@ export class Counts {
   renewals: (() => readonly CertificateRenewal[]) | null = null
   /** At the last read; null while the store is unreachable, or where not reported. */
   oauthGrants: number | null = null
-  readonly reloads = { success: new Tally(), failure: new Tally() }
-  readonly upgrades = { success: new Tally(), failure: new Tally() }
+  readonly reloads = tallies(['success', 'failure'])
+  readonly upgrades = tallies(['success', 'failure'])
   readonly version: string
 
   constructor(version: string) {

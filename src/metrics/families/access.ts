@@ -1,7 +1,7 @@
 // Prometheus metrics of access rules, and of their files.
 
 import type { AccessMetrics } from '../counters/access-metrics.ts'
-import { byName, type Families, type Sample, sample } from './family.ts'
+import { byName, type Families, gauge, type Sample, sample } from './family.ts'
 
 export const accessFamilies: Families = {
   gatehouse_access_decisions_total: {
@@ -11,7 +11,7 @@ export const accessFamilies: Families = {
   gatehouse_access_bans: {
     help: 'Banned addresses.',
     together: 'max',
-    read: ({ edge: { access } }) => (access.activeBans ? [{ labels: {}, value: access.activeBans() }] : []),
+    read: ({ edge: { access } }) => gauge(access.activeBans?.()),
   },
   gatehouse_address_list_reloads_total: {
     help: 'Reloads of address list files, by result.',
@@ -25,10 +25,9 @@ export const accessFamilies: Families = {
 
 function accessDecisions({ allowed, denied, legal, failed, banned }: AccessMetrics): Sample[] {
   return [
-    ...byName(allowed, kind => ({ result: 'allowed', kind })),
-    ...byName(denied, kind => ({ result: 'denied', kind })),
-    ...byName(legal, kind => ({ result: 'legal', kind })),
-    ...byName(failed, kind => ({ result: 'failed', kind })),
+    ...Object.entries({ allowed, denied, legal, failed }).flatMap(([result, kinds]) =>
+      byName(kinds, kind => ({ result, kind })),
+    ),
     sample(banned, { result: 'banned', kind: 'ban' }),
   ]
 }

@@ -1,6 +1,6 @@
 // Prometheus metrics of AI gateways.
 
-import { byName, type Families, sample } from './family.ts'
+import { byName, type Families, gauge, sample } from './family.ts'
 
 export const aiFamilies: Families = {
   gatehouse_ai_decisions_total: {
@@ -36,7 +36,6 @@ export const aiFamilies: Families = {
   },
   gatehouse_ai_log_queued_entries: {
     help: 'AI log entries that wait to be written.',
-    read: ({ edge: { ai } }) =>
-      ai.queuedEntries === null ? [] : [{ labels: {}, value: ai.queuedEntries() }],
+    read: ({ edge: { ai } }) => gauge(ai.queuedEntries?.()),
   },
 }

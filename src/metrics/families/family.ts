@@ -27,6 +27,11 @@ export function sample({ value }: Tally, labels: Sample['labels'] = {}): Sample 
   return { labels, value }
 }
 
+/** Reads out a single value; no line if there is none. */
+export function gauge(value: number | null | undefined): Sample[] {
+  return value === null || value === undefined ? [] : [{ labels: {}, value }]
+}
+
 export function byName(
   tallies: Readonly<Record<string, Tally>>,
   labels: (name: string) => Sample['labels'],

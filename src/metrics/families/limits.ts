@@ -1,6 +1,6 @@
 // Prometheus metrics of rate limits and quotas.
 
-import { byName, type Families, sample } from './family.ts'
+import { byName, type Families, gauge, sample } from './family.ts'
 
 export const limitFamilies: Families = {
   gatehouse_rate_limit_decisions_total: {
@@ -20,8 +20,7 @@ export const limitFamilies: Families = {
   },
   gatehouse_rate_limits_differing: {
     help: 'Rules and quotas whose limits have differed between the machines on the store for more than five minutes. The log names the machines and their limits.',
-    read: ({ limitDifferences }) =>
-      limitDifferences === null ? [] : [{ labels: {}, value: limitDifferences() }],
+    read: ({ limitDifferences }) => gauge(limitDifferences?.()),
     together: 'max',
   },
 }

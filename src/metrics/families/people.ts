@@ -1,6 +1,6 @@
 // Prometheus metrics of sign-ins, and of apps that act for people.
 
-import { byName, type Families } from './family.ts'
+import { byName, type Families, gauge } from './family.ts'
 
 export const peopleFamilies: Families = {
   gatehouse_sign_ins_total: {
@@ -21,7 +21,7 @@ export const peopleFamilies: Families = {
   },
   gatehouse_oauth_grants: {
     help: 'OAuth grants in the store: what people let apps do in an account. The same on all machines that share the store.',
-    read: ({ oauthGrants }) => (oauthGrants === null ? [] : [{ labels: {}, value: oauthGrants }]),
+    read: ({ oauthGrants }) => gauge(oauthGrants),
     together: 'max',
   },
 }

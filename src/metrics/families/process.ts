@@ -1,6 +1,6 @@
 // Prometheus metrics of the processes themselves, and of their work besides requests.
 
-import { byName, type Families, type Sample, sample } from './family.ts'
+import { byName, type Families, gauge, type Sample, sample } from './family.ts'
 import { type Counts, degradedCodes, type StoreHealth } from '../counters/counts.ts'
 
 export const processFamilies: Families = {
@@ -56,16 +56,16 @@ export const processFamilies: Families = {
   gatehouse_tls_ticket_key_start_timestamp_seconds: {
     help: 'Since when the key that seals TLS sessions is in use, in Unix time.',
     read: ({ ticketKeys }) => {
-      const key = ticketKeys?.() ?? null
-      return key === null ? [] : [{ labels: {}, value: key.since / 1000 }]
+      const key = ticketKeys?.()
+      return gauge(key && key.since / 1000)
     },
     together: 'max',
   },
   gatehouse_tls_ticket_key_shared: {
     help: 'Whether the key that seals TLS sessions is that of the store: 1, or 0 if this gateway alone has it.',
     read: ({ ticketKeys }) => {
-      const key = ticketKeys?.() ?? null
-      return key === null ? [] : [{ labels: {}, value: Number(key.isShared) }]
+      const key = ticketKeys?.()
+      return gauge(key && Number(key.isShared))
     },
     together: 'min',
   },
@@ -75,17 +75,11 @@ export const processFamilies: Families = {
   },
   gatehouse_config_reloads_total: {
     help: 'Reloads of the configuration, by result.',
-    read: ({ reloads }) => [
-      sample(reloads.success, { result: 'success' }),
-      sample(reloads.failure, { result: 'failure' }),
-    ],
+    read: ({ reloads }) => byName(reloads, result => ({ result })),
   },
   gatehouse_upgrades_total: {
     help: 'Upgrades to a new process, by result.',
-    read: ({ upgrades }) => [
-      sample(upgrades.success, { result: 'success' }),
-      sample(upgrades.failure, { result: 'failure' }),
-    ],
+    read: ({ upgrades }) => byName(upgrades, result => ({ result })),
   },
   gatehouse_log_lines_dropped_total: {
     help: 'Log lines dropped because the log could not be written in time: its reader was too slow, or gone, or the disk full.',
