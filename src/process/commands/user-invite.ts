@@ -16,6 +16,7 @@ import { invitationPath, setUpPath } from '../../pages/parts/paths.ts'
 import { gatewaysHere } from '../ports/presence.ts'
 import { pagesUrl } from '../ports/pages-url.ts'
 import { configPath, type Input } from './input.ts'
+import { rolesNamed } from './member/role-names.ts'
 import { auditHere, withAccount } from './store/configured-store.ts'
 import { complain, refuse, tell, printResult } from '../terminal/output.ts'
 
@@ -25,7 +26,7 @@ export async function userInvite(input: Input): Promise<number> {
   const email = written === undefined ? null : normalEmail(written)
   const fault = email === null ? null : emailFault(email)
   if (fault !== null) return complain(`EMAIL ${fault}`)
-  const given = rolesNamed(input.role ?? [])
+  const given = rolesNamed(input.role ?? [], roles)
   if (typeof given === 'string') return complain(given)
   if (email === null && given.length > 0)
     return complain('--role needs an EMAIL: without one, the link makes a super administrator')
@@ -120,18 +121,4 @@ function hand(origin: string, value: string, what: string): string {
 function newMember(account: string, user: string, roles: readonly string[], now: number): Member {
   const times = { createdAt: now, modifiedAt: now }
   return { account, id: newId(), user, status: 'pending', roles, isSuper: areSuper(roles), ...times }
-}
-
-/** The part of a name before a dash is enough. Returns ids, or an error sentence. */
-function rolesNamed(names: readonly string[]): readonly string[] | string {
-  const ids: string[] = []
-  for (const name of names) {
-    const wanted = name.toLowerCase()
-    const found = roles.find(role =>
-      [role.name, role.name.split(' - ')[0]!].some(one => one.toLowerCase() === wanted),
-    )
-    if (!found) return `unknown role '${name}'; known: ${roles.map(({ name }) => name).join(', ')}`
-    ids.push(found.id)
-  }
-  return ids
 }

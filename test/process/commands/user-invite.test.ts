@@ -138,7 +138,7 @@ test('mistakes are reported in a sentence, and create nothing', async t => {
   const cases: readonly [args: string[], sentence: RegExp][] = [
     [['ada'], /EMAIL must be an e-mail address/],
     [['ada@example.com'], /a new member needs --role: Super Administrator - All Privileges, Administrator/],
-    [['ada@example.com', '--role', 'king'], /unknown role 'king'; known: Super Administrator/],
+    [['ada@example.com', '--role', 'king'], /no role is named king; the roles are Super Administrator/],
     [['--role', 'administrator'], /--role needs an EMAIL/],
     [['--account', 'f'.repeat(32)], new RegExp(`choose an account with --account: ${account}`)],
   ]

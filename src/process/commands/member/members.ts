@@ -8,6 +8,7 @@ import type { ApiClient } from '../api/api-client.ts'
 import { confirmed } from '../api/confirm.ts'
 import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
+import { rolesNamed } from './role-names.ts'
 
 export function list(input: Input): Promise<number> {
   return withApi(input, async api => {
@@ -40,7 +41,7 @@ export async function invite(input: Input): Promise<number> {
   const { role: names, args } = input
   if (names === undefined) return complain('an invitation needs --role; gatehouse member roles lists them')
   return withApi(input, async api => {
-    const roles = await rolesNamed(api, names)
+    const roles = await namedRoles(api, names)
     if (typeof roles === 'string') return complain(roles)
     const body = { email: args[0], roles }
     const { result } = await api.ask<ShownMember>('POST', members, { body, once: true })
@@ -53,7 +54,7 @@ export async function update(input: Input): Promise<number> {
   const { role: names } = input
   if (names === undefined) return complain('nothing to change; name the roles with --role')
   return withMember(input, async (api, path) => {
-    const roles = await rolesNamed(api, names)
+    const roles = await namedRoles(api, names)
     if (typeof roles === 'string') return complain(roles)
     const body = { roles: roles.map(id => ({ id })) }
     const { result } = await api.ask<ShownMember>('PUT', path, { body })
@@ -112,22 +113,9 @@ function withMember(
   })
 }
 
-/** Returns ids by name or id, in any case; or an error sentence. */
-async function rolesNamed(api: ApiClient, names: readonly string[]): Promise<readonly string[] | string> {
+async function namedRoles(api: ApiClient, names: readonly string[]) {
   const { result } = await api.ask<readonly ShownRole[]>('GET', roles)
-  const ids: string[] = []
-  for (const name of names) {
-    const found = result.find(role => role.id === name || isNamed(role, name))
-    if (!found) return `no role is named ${name}; the roles are ${result.map(role => role.name).join(', ')}`
-    ids.push(found.id)
-  }
-  return ids
-}
-
-/** The part before a dash is enough, as in `Super Administrator - All Privileges`. */
-function isNamed({ name }: ShownRole, wanted: string): boolean {
-  const low = name.toLowerCase()
-  return [low, low.split(' - ')[0]].includes(wanted.toLowerCase())
+  return rolesNamed(names, result)
 }
 
 async function idOf(api: ApiClient, email: string): Promise<string | null> {
