@@ -2,13 +2,14 @@
 
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import type { Clock } from '../../src/base/clock.ts'
+import { type Clock, systemClock } from '../../src/base/clock.ts'
 import { EdgeMetrics } from '../../src/metrics/counters/edge-metrics.ts'
 import { createLogger } from '../../src/log/log.ts'
 import type { AiConfig, ProviderConfig } from '../../src/config/model/config.ts'
 import { usualTransport } from '../../src/config/model/pool-config.ts'
 import { GatewayDirectory } from '../../src/ai/gateway-directory.ts'
 import { RouteDirectory } from '../../src/ai/route-directory.ts'
+import { Limiter } from '../../src/limits/limiter.ts'
 import { PriceTable } from '../../src/ai/usage/prices.ts'
 import { usageOf } from '../../src/ai/usage/usage.ts'
 import { LogQueue } from '../../src/ai-logs/queue.ts'
@@ -38,6 +39,8 @@ export interface AiSettings extends Omit<EdgeSettings, 'ai'> {
   /** Ms that a command of the store may take, and that tokens live on without it. */
   readonly commandTimeout?: number
   readonly grace?: number
+  /** Whether limits are counted in the store, so that calls wait for it. */
+  readonly countsInStore?: boolean
 }
 
 export class AiEdge {
@@ -134,14 +137,19 @@ export async function startAi(
       providers: Object.entries(providers).map(providerOf),
     },
   })
+  const limiter = settings.countsInStore
+    ? new Limiter({ clock: clock ?? systemClock, counters: store.counters })
+    : null
   const edge = new Edge(t, config, {
     metrics,
     ai: { tokens, gateways, routes, logs, issuer },
     ...time,
+    ...(limiter && { limiter }),
     ...(spans && { spans }),
   })
   await listenAt(t, edge)
   t.after(async () => {
+    await limiter?.close()
     await logs.close()
     if (given === undefined) await store.close()
   })

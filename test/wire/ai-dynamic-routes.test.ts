@@ -113,6 +113,13 @@ describe('a dynamic route', () => {
     equal(await modelOf('dynamic/support', 'svc-aig-metadata: {"user":"bob"}'), 'big')
   })
 
+  test('counts in the store, which calls wait for at once', async t => {
+    const elements = [from('rate'), rate('gateway', 3, 'small'), ...both]
+    const { modelOf } = await start(t, elements, { countsInStore: true })
+    const models = await Promise.all(Array.from({ length: 6 }, () => modelOf('dynamic/support')))
+    deepEqual(models.toSorted(), ['big', 'big', 'big', 'small', 'small', 'small'])
+  })
+
   test('refuses calls beyond a rate that leads to an end', async t => {
     const { ask, modelOf } = await start(t, [from('rate'), rate('token', 1, 'end'), model('big'), end])
     equal(await modelOf('dynamic/support'), 'big')
