@@ -78,6 +78,7 @@ export class CallAttempts {
   #add(outcome: string): void {
     const { attempts, provider, model } = this.#ai
     attempts.push({ provider: provider!.name, model, outcome, duration: this.#duration })
+    this.#x.trace?.recording?.callAttemptTimes.push(this.#x.plane.clock.monotonic())
   }
 
   #amend(outcome: string): void {

@@ -6,6 +6,7 @@ import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import { decodedExcerptOf } from '../../ai-logs/entry.ts'
 import { sumOf } from '../../ai/usage/session.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
+import type { LedgerAttempt } from '../../store/records/records.ts'
 import type { Attributes, AttributeValue, Span } from '../../telemetry/span.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import { redacted } from '../../tokens/redaction.ts'
@@ -41,7 +42,8 @@ interface Times {
   readonly wall: (at: number) => number
 }
 
-function requestSpan(x: Exchange, trace: Trace, { step, admittedAt }: Recording, { now, wall }: Times): Span {
+function requestSpan(x: Exchange, trace: Trace, recording: Recording, { now, wall }: Times): Span {
+  const { step, admittedAt, callAttemptTimes } = recording
   const { head, status, refusal, client } = x
   const method = methodOf(head.method)
   const route = x.zone === null ? null : (x.route?.config.path ?? null)
@@ -90,10 +92,19 @@ function requestSpan(x: Exchange, trace: Trace, { step, admittedAt }: Recording,
         ? [event('request.refused', now, withoutNulls({ 'gatehouse.step': step }))]
         : [event('request.admitted', admittedAt)]),
       ...(x.sentAt === 0 ? [] : [event('origin.connected', x.sentAt)]),
+      ...callAttemptTimes.map((at, i) => event('attempt.ended', at, attributesOf(x.ai!.attempts[i]!))),
       ...(x.respondedAt === 0 ? [] : [event('response.first_byte', x.respondedAt)]),
       event('request.ended', now),
-    ],
+    ].toSorted((a, b) => a.at - b.at),
   }
+}
+
+function attributesOf({ provider, model, outcome }: LedgerAttempt): Attributes {
+  return withoutNulls({
+    'gen_ai.provider.name': providers[provider] ?? provider,
+    'gen_ai.request.model': model && redacted(model),
+    'gatehouse.ai.outcome': outcome,
+  })
 }
 
 interface AttemptParts extends Times {

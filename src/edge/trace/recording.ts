@@ -22,6 +22,8 @@ export class Recording {
   /** Monotonic ms; 0 before. */
   admittedAt = 0
   readonly attempts: AttemptRecord[] = []
+  /** Monotonic ms at which each attempt of an AI call's ledger had its first content, or failed. */
+  readonly callAttemptTimes: number[] = []
 
   beginAttempt(origin: AttemptedOrigin, now: number): string {
     this.#end(now)

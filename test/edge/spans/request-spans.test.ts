@@ -8,6 +8,7 @@ import { call, completion, json, startAi } from '../../help/ai.ts'
 import { Edge, edgeConfig, type EdgeSettings, listenAt, openAccess } from '../../help/edge.ts'
 import { deadOrigin, ok as okay, startResponder } from '../../help/origin.ts'
 import { request } from '../../help/raw.ts'
+import { until } from '../../help/until.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parentId = '00f067aa0ba902b7'
@@ -131,6 +132,42 @@ test('each attempt is a span: one that could not connect, one that was passed ov
   equal(spans[0]?.attributes['gatehouse.retries'], 2)
   equal(good.requests[0]!.field('traceparent'), `00-${traceId}-${attempts[2]?.spanId}-01`)
   equal(new Set(spans.map(({ spanId }) => spanId)).size, 4)
+})
+
+test('each attempt at an AI call is an event, with its provider, its model and its outcome', async t => {
+  const failing = await startResponder(t, () => 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n')
+  const good = await startResponder(t, json(completion))
+  const spans: Span[] = []
+  const step = (model: string) => ({ model, timeout: null, retries: 0, weight: null })
+  const ai = await startAi(
+    t,
+    { openai: { url: failing.url, keys: ['sk-1'] }, groq: { url: good.url, keys: ['sk-2'] } },
+    {
+      telemetry: { trace: { continues: 'all', sample: 0 } },
+      spans: { take: taken => spans.push(...taken) },
+      ai: {
+        models: [{ name: 'fast', steps: [step('openai/a'), step('groq/b')] }],
+        failover: { statuses: [503], maxAttempts: 2, deadline: 0, retryWithin: 0 },
+      },
+    },
+  )
+  await ai.edge.ask(
+    call(
+      `${ai.rest}/v1/chat/completions`,
+      '{"model":"fast","messages":[]}',
+      `Authorization: Bearer ${ai.token}`,
+      sampled,
+    ),
+  )
+  await until(() => spans.length > 0)
+  const { events } = spans.find(({ kind }) => kind === 'server')!
+  deepEqual(
+    events.filter(({ name }) => name === 'attempt.ended').map(({ attributes }) => Object.values(attributes!)),
+    [
+      ['openai', 'a', 'http_503'],
+      ['groq', 'b', 'ok'],
+    ],
+  )
 })
 
 test('an origin that fails for good is an error of both spans', async t => {
