@@ -55,7 +55,7 @@ export class Capture {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
-  /** Returns the last bytes of the body, of which some may be in `head`; empty where it has all, and for an encoded body. */
+  /** Returns the last bytes, which may overlap `head`; empty if that has all, or the body is encoded. */
   tail(): Buffer {
     if (this.#ring === null) return empty
     if (this.#rolled < tailSize)

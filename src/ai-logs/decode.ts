@@ -21,7 +21,7 @@ interface Decoded {
 /** Limit of stacked codings; no legitimate response has more. */
 const mostCodings = 3
 
-/** Decodes as much as possible, of several codings the last one first (RFC 9110 section 8.4); null where one is unknown. */
+/** Undoes codings from the last one on (RFC 9110 section 8.4) as far as possible; null if unknown. */
 export async function decode(bytes: Buffer, codings: string): Promise<Decoded | null> {
   const makers = codings.split(',').map(coding => decoders.get(coding.trim().toLowerCase()))
   if (makers.length > mostCodings) return null

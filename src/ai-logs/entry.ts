@@ -1,4 +1,4 @@
-// Turns what the edge saw of a call into the stored entry: usage and cost are read, bodies copied, and nothing of the call is kept alive.
+// Turns what the edge saw of a call into the stored entry, which keeps nothing of the call alive.
 
 import { isUtf8 } from 'node:buffer'
 import type { Kept, Usage } from '../ai/usage/usage.ts'
@@ -39,7 +39,7 @@ export interface Excerpts {
   readonly answer: Excerpt | null
 }
 
-/** Adds the entry to a batch. It contains no header, no query and no credential of this gateway; bodies are cut at 64 KiB. */
+/** Adds the entry, without headers, query and our credentials; bodies are cut at 64 KiB. */
 export function writeEntry(
   o: Observation,
   { request, answer }: Excerpts,
@@ -212,7 +212,7 @@ export async function decodedExcerptOf(
 const eventStream = 'text/event-stream'
 const jsonLines = 'application/x-ndjson'
 
-/** Takes UTF-8 as text, apart from a character at the end that was cut off or did not arrive, and leaves credentials of this gateway out. */
+/** Drops a character at the end that was cut off, and credentials of this gateway. */
 function bodyOf(excerpt: Excerpt | null, isWhole: boolean, inPieces: boolean): Body | null {
   if (excerpt === null) return null
   const { head, isCut, isEncoded } = excerpt

@@ -1,4 +1,4 @@
-// Streams bring a text in pieces, a few characters in an event: a credential that a model repeats is whole in none of them.
+// Streams bring a text in pieces: a credential that a model repeats is whole in none of them.
 
 import { holdsOurs } from '../tokens/misplaced-tokens.ts'
 import { redactedPieces } from '../tokens/redaction.ts'
@@ -27,7 +27,7 @@ class Place {
   }
 }
 
-/** Returns a stream of events or of lines of JSON without the credentials of this gateway that it has in pieces; the same bytes where it has none. */
+/** Removes our credentials from a stream of events or lines of JSON; returns the same bytes without. */
 export function withoutPieces(bytes: Buffer): Buffer {
   const lines = bytes.toString('utf8').split('\n')
   const root = new Place()
@@ -45,7 +45,7 @@ export function withoutPieces(bytes: Buffer): Buffer {
   return Buffer.from(safe.join('\n'))
 }
 
-/** How many objects and lists are within each other in what is looked at; the text of no stream is as deep. */
+/** The maximum nesting that is searched; the text of no stream is as deep. */
 const deepest = 16
 
 function startOf(line: string): string {
@@ -72,7 +72,7 @@ function collect(holder: Record<string, unknown>, line: number, at: Place, depth
   }
 }
 
-/** Returns the place of one of several texts that come in turns: choices, tools that are called, parts of content. */
+/** Identifies one of several texts that come in turns: choices, tool calls, parts of content. */
 function apart({ index, output_index, content_index }: Record<string, unknown>, at: Place): Place {
   if (index === undefined && output_index === undefined) return at
   return at.at(`${index} ${output_index} ${content_index}`)

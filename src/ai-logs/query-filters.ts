@@ -1,5 +1,4 @@
-// Parses the `filters` parameters of a log query. The published clients write a list of objects as filters.key, filters.operator and filters.value, one
-// after the other and each value separately, so that only their order shows which belong together.
+// Parses the `filters` of a log query: only the order of the parameters shows which belong together.
 
 import type { Reading } from '../base/text/quantity.ts'
 import type { LogField, LogFilter } from '../store/contract/store.ts'
@@ -46,7 +45,7 @@ const operators: ReadonlyMap<string, readonly ValueType[]> = new Map([
   ['gt', ['number', 'time']],
 ])
 
-/** Reads the filters, or the first rule that each breaks; an empty value means null, as the published clients write it. */
+/** Reads the filters, or the first rule that each breaks; published clients write null as an empty value. */
 export function readFilters(params: URLSearchParams): readonly Reading<LogFilter>[] {
   const drafts = draftsOf(params)
   if (drafts.length > mostFilters) return [{ flaw: `must have at most ${mostFilters} filters` }]

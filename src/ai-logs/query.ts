@@ -1,4 +1,4 @@
-// Which log entries a caller of the management API requests, parsed from the query of the URL as the published clients write it.
+// Parses queries of log entries, as the published clients write them.
 
 import { fault } from '../errors/catalogue/api-faults.ts'
 import type { Fault } from '../errors/catalogue/refusal.ts'
@@ -66,7 +66,7 @@ export interface SeriesQuery {
   readonly groupBy: SeriesGroup | null
 }
 
-/** Reads the query for sums over time: by default those of the last day, by the hour. Windows are whole ones of UTC. */
+/** Reads the query for sums: by default of the last day, by the hour. Windows are whole ones of UTC. */
 export function readSeries(params: URLSearchParams, now: number): SeriesQuery | Fault[] {
   const reader = new QueryReader(params)
   const own = ['group_by', 'bucket']

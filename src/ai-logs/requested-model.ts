@@ -4,7 +4,7 @@ import { lastMember } from '../ai/parsing/json-members.ts'
 
 const longest = 256
 
-/** Finds the model in the path (Google, Azure), or else in a JSON body as far as it is kept; null where neither names one. */
+/** Finds the model in the path (Google, Azure), else in the captured part of a JSON body; null for none. */
 export function requestedModel(path: string, body: Buffer | null): string | null {
   return modelOfPath(path) ?? (body && modelOfBody(body))
 }
@@ -19,7 +19,7 @@ function modelOfPath(path: string): string | null {
 
 const pathModel = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
 
-/** Takes the last member of that name at the top, as a provider's parser does: tools and what they are called with have members of any name. */
+/** Takes the last such member at the top, as providers do: tools may have some, too. */
 function modelOfBody(body: Buffer): string | null {
   const member = lastMember(body, name)
   if (member === null) return null

@@ -35,7 +35,7 @@ function speaksOf(
   return false
 }
 
-/** Returns the ids of the groups that include a permission: its own, and for one that reads that of its writing sibling. */
+/** By permission, the ids of the groups that include it: for reading, also its writing sibling. */
 const groupsWith = Object.fromEntries(
   permissionGroups.map(({ name }): [Permission, readonly string[]] => {
     const holders: readonly string[] = [

@@ -41,6 +41,20 @@ test('there are no TODOs', () => {
   none(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))
 })
 
+test('no comment line of src is wider than 110 columns', () => {
+  const comments = globSync('src/**/*.{ts,js,css}', { cwd: root }).flatMap(path =>
+    readFileSync(join(root, path), 'utf8')
+      .split('\n')
+      .map((line, i) => ({ place: `${path}:${i + 1}`, line }))
+      .filter(({ line }) => /^\s*(\/\/|\/?\*)/.test(line)),
+  )
+  assert.ok(comments.length > 1_000)
+  assert.deepEqual(
+    comments.filter(({ line }) => line.length > 110).map(({ place }) => place),
+    [],
+  )
+})
+
 /** Asserts that no file of test matches, except one. */
 function noTest(pattern: RegExp, except: string): void {
   const tests = globSync('test/**/*.ts', { cwd: root }).filter(path => !path.endsWith(except))

@@ -8,7 +8,7 @@ export interface ProviderFacts {
   all(): Promise<readonly ProviderFact[]>
   /** Tests each key; null for an unknown id. Concurrent requests share one test. */
   test(id: string): Promise<ProviderTest | null>
-  /** Whether calls may name a model by this name: its provider, and its resource if it needs one, are known. */
+  /** Whether calls may name a model so: its provider, and its resource if it needs one, are known. */
   hasModel(name: string): boolean
 }
 

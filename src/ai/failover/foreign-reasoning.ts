@@ -22,9 +22,9 @@ interface OwnReasoning {
 }
 
 /**
- * Removes the tags from what the provider created itself, and on an alias leaves out what it did not. Returns
- * the pointer of a block that is not the provider's but which it would miss: with thinking on, the Messages API
- * takes no results of tools without the thinking that led to their use.
+ * Keeps only the provider's own reasoning on an alias, without tags. Returns the pointer of a foreign block
+ * that it would miss: with thinking on, the Messages API takes no tool results without the thinking before
+ * them.
  */
 export function withOwnReasoning(asked: Request): OwnReasoning | { readonly missed: string } {
   const { bytes, api, provider, isRouted } = asked
@@ -125,8 +125,8 @@ const labels: Readonly<Partial<Record<ReasoningApi, string>>> = {
 }
 
 /**
- * Returns the pointer to the content whose thinking must be sent back: that of the last turn of the assistant,
- * if it uses tools and thinking has a budget. With adaptive thinking it may be missing.
+ * Returns the pointer to the last turn of the assistant, if its thinking must be sent back: it uses tools,
+ * and thinking has a budget. With adaptive thinking it may be missing.
  */
 function neededContent({ thinking, messages }: Request['request']): string | null {
   if (!isObject(thinking) || thinking.type !== 'enabled' || !Array.isArray(messages)) return null

@@ -1,6 +1,5 @@
-// Reasoning that only the provider that created it can read: ciphertext and signatures. The models of an alias
-// take turns in one conversation, so its caller gets these strings with a tag that names their provider. A
-// later call then shows where each of them comes from.
+// Reasoning that only its provider can read: ciphertext and signatures. On an alias, models take turns in one
+// conversation, so callers get these strings with a tag that names the provider.
 
 import { type Edit, edit, elementsAt, membersAt, type Span, textAt } from '../parsing/json-members.ts'
 

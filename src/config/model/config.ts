@@ -307,7 +307,7 @@ export interface PriceConfig {
   readonly cacheWriteLong: number | null // of input that stays in the cache for an hour; null: as other input written to one
 }
 
-/** A name that callers may send in place of provider/model: the models behind it, in the order in which they are tried. */
+/** A name that callers may send in place of provider/model, and its models in the order of attempts. */
 export interface AliasConfig {
   readonly name: string
   readonly steps: readonly AliasStep[]

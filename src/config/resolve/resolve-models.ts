@@ -9,7 +9,7 @@ import type { Placed } from '../shape/shape.ts'
 
 type Aliases = ReadonlyMap<string, ModelsSettings | null>
 
-/** Returns the aliases; records unknown providers, aliases that lead to themselves, and weights beyond 100. */
+/** Records unknown providers, aliases that lead to themselves, and weights beyond 100. */
 export function resolveModels(
   aliases: Aliases,
   providers: readonly ProviderConfig[],

@@ -1,4 +1,4 @@
-// Keeps a form from being sent twice by a double click, and the button of what is worst still until the name is typed.
+// Keeps forms from being sent twice, and disables the worst buttons until the name is typed.
 
 for (const form of document.querySelectorAll('form')) {
   let isSent = false

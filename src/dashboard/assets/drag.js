@@ -1,5 +1,4 @@
-// Lets rows of an ordered table be dragged to another place: the form of the table is sent with the place, which each row names, and the id of the row. Without script,
-// buttons move them by a step.
+// Lets rows of an ordered table be dragged: its form is sent with the new place and the id of the row.
 
 for (const form of document.querySelectorAll('form.ordered')) {
   const marks = [...form.querySelectorAll('[data-rule]')]

@@ -1,4 +1,4 @@
-// Shows what has the words that are typed, of a list that is there as a whole, counts what is ticked in it, and ticks usual choices.
+// Filters a list by typed words, counts what is ticked in it, and ticks usual choices.
 
 for (const box of document.querySelectorAll('[data-filter]')) {
   const list = document.getElementById(box.getAttribute('data-filter') ?? '')

@@ -1,4 +1,4 @@
-// Takes what was done out of the address of the page that says so: loaded again, or kept, it would say it again.
+// Removes the message from the address of the page: a reload or a bookmark would show it again.
 
 const url = new URL(location.href)
 if (url.searchParams.has('done')) {

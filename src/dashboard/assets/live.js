@@ -1,4 +1,4 @@
-// Fetches the page again for its parts that change by themselves: those with an id and `data-live`, in seconds. While nobody looks, nothing is fetched.
+// Refreshes the parts of a page with an id and `data-live`, in seconds, while it is in use.
 
 const patience = 15 * 60_000
 

@@ -1,4 +1,4 @@
-// Puts the focus into the search of the frame with the key `/`, and shows what is found while words are typed.
+// Focuses the search of the frame with the key `/`, and shows results while words are typed.
 
 const form = document.querySelector('form.find')
 const input = form?.querySelector('input')

@@ -1,4 +1,4 @@
-// What the caller of an AI route learns about its call: the models that were tried, and where to find the log.
+// What callers of an AI route learn about a call: the models that were tried, and where to find the log.
 
 import { writeLedger } from '../../ai/failover/ledger.ts'
 import { field } from '../../http1/fields/fields.ts'

@@ -1,5 +1,4 @@
-// Rewrites a provider's response for a caller that uses another API, wants an envelope, or speaks with several
-// providers in turn.
+// Rewrites responses for callers with another API, an envelope, or several providers in turn.
 
 import type { ReasoningTags } from '../../ai/failover/reasoning-tags.ts'
 import type { Call } from '../../ai/plan.ts'
@@ -29,8 +28,8 @@ export class Rewriting {
   }
 
   /**
-   * Null leaves the response unchanged; false for an unrequested coding, or what is not JSON. `whole` is the body
-   * if it is known already.
+   * Null leaves it unchanged; false for an unrequested coding, or no JSON. `whole` is the body if known
+   * already.
    */
   begin(head: ResponseHead, whole: Buffer | null = null): Rewriter | null | false {
     if (head.status < 200 || head.status > 299) return null
@@ -103,7 +102,7 @@ const closing = Buffer.from('}')
 /** Far more than any real response. */
 const maxResponse = 32 * 1024 * 1024
 
-/** Tags a whole response. A larger one is passed on as it is: what it has without a tag goes to no provider. */
+/** Tags a whole response. A larger one stays as it is: reasoning without a tag goes to no provider. */
 class TaggedBody implements Rewriter {
   readonly holdsHead = false
   readonly #tags: ReasoningTags

@@ -1,5 +1,4 @@
-// Begins the course of an AI call that may take more than one attempt: the models of an alias, or one model to
-// which its caller or its gateway allows several.
+// Begins the course of an AI call that may take more than one attempt: of an alias, or of one model.
 
 import {
   type Controls,
@@ -67,7 +66,7 @@ function choose(x: Exchange, ai: AiExchange, model: string, dynamic: Route): Rou
   return route ?? (hasCourseAlone(ai) ? modelAlone(model, ai) : null)
 }
 
-/** Whether a call that has no route has a course, since its caller or its gateway says something about attempts. */
+/** Whether the caller or the gateway of a call without a route sets something about attempts. */
 function hasCourseAlone({ fields, gateway }: AiExchange): boolean {
   return fields.hasControls || (gateway!.retry?.maxAttempts ?? 1) > 1
 }
@@ -122,7 +121,7 @@ function modelAlone(model: string, ai: AiExchange): ModelNode {
   return { type: 'model', model, timeout: null, retries: (attemptsAlone(ai) ?? 1) - 1, fallback: null }
 }
 
-/** Returns the attempts at a model that has no route; null if neither its caller nor its gateway says anything. */
+/** Returns the attempts at a model without a route; null if neither caller nor gateway sets any. */
 function attemptsAlone({ controls, gateway }: AiExchange): number | null {
   return controls!.maxAttempts ?? gateway!.retry?.maxAttempts ?? null
 }

@@ -931,7 +931,7 @@ const protocolEntries = {
 
 export type ErrorName = keyof typeof catalogue | keyof typeof previewOnly | keyof typeof protocolEntries
 
-/** The errors of the interface, by name and in the order of their codes; each can be previewed by its code. */
+/** The errors of the interface, in the order of their codes; each can be previewed by its code. */
 export const previews: Readonly<Record<string, ErrorRow>> = rowsOf({ ...catalogue, ...previewOnly })
 
 /** Errors that HTTP itself defines and for which the interface has no code; the code is the HTTP status. */

@@ -22,7 +22,7 @@ export interface ReadThroughOptions<T> {
   readonly size: number
   /** How long a miss is cached, in ms. */
   readonly missLife: number
-  /** How long a value stays valid while the store is unreachable, in ms since it was last known to be current. */
+  /** Ms for which a value stays valid while the store is unreachable, since it was last current. */
   readonly grace: number
   /** Called for each key for which the store has a value, unless `recall` looked it up. */
   readonly found?: ((key: string) => void) | undefined

@@ -1,4 +1,4 @@
-// Defines the filters and orders of log entries, for backends that evaluate them in JavaScript, and as the reference for SQL.
+// The filters and orders of log entries, for backends that evaluate them in JavaScript.
 
 import { metadataText } from '../log-batch/row.ts'
 import type { LogSummary } from '../records/records.ts'

@@ -1,4 +1,4 @@
-// The page that a query asks for, of entries that come in any order. Not much more than the page is kept, and never everything sorted.
+// Selects a page of entries that come in any order, with little more than the page in memory.
 
 import { comparePlaces, matches, placeOf } from './log-match.ts'
 import type { LogSummary } from '../records/records.ts'

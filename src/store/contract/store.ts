@@ -401,10 +401,11 @@ export interface Listing<T> {
 /** Log entries, by gateway. The last second may be lost in a power cut, not by kill -9. */
 export interface Logs {
   /**
-   * Stores entries of one gateway as far as the limit allows, in whatever order they come: with DELETE_OLDEST the last ones by time and then id, with
-   * STOP_INSERTING the first ones, so that a late entry may replace another. A limit below the number of entries removes nothing with STOP_INSERTING, and
-   * then nothing is added. Returns how many were stored; none if the gateway does not exist (any more), or another one has its name by now. Those of a
-   * repeated batch that are already stored are not changed, and are counted. The batch must not change before this is settled.
+   * Stores entries of one gateway as far as the limit allows, in any order: DELETE_OLDEST keeps the last ones
+   * by time and id, STOP_INSERTING the first, so that a late entry may replace another. With more entries
+   * than the limit, STOP_INSERTING removes and adds nothing. Returns how many were stored, those of a
+   * repeated batch included; none if the gateway no longer exists. The batch must not change before this is
+   * settled.
    */
   append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number>
   list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>>
@@ -429,8 +430,8 @@ export interface Logs {
     windows: readonly MarkedWindow[],
   ): Promise<readonly (string | null)[]>
   /**
-   * Returns up to `limit` entries in the order in which they were stored: those behind the `end` of an earlier call, or the last ones if `after` is null
-   * or another store's; some of those may then be returned again.
+   * Returns up to `limit` entries in the order of storing: those after an earlier call's `end`, or the last
+   * ones if `after` is null or another store's; some may then be repeated.
    */
   tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail>
   /** Yields all entries in the order in which they were appended. */
@@ -498,7 +499,7 @@ export interface LogTail {
 export interface LogLimit {
   readonly most: number
   readonly strategy: LogStrategy
-  /** The `createdAt` of the gateway that the entries are of; without it, that is the one that has its name now. */
+  /** The `createdAt` of the gateway; by default that of the one that has its name now. */
   readonly madeAt?: number
 }
 
@@ -562,8 +563,9 @@ export const logFields = [
 export type LogField = (typeof logFields)[number]
 
 /**
- * `neq` holds when the field equals none of the values, the others when they hold for any of them. A value of another type than the field's equals nothing, and
- * an absent field equals only null. `contains` is for text and ignores ASCII case; `lt` and `gt` include the bound. Text is ordered by its code points.
+ * `neq` holds if the field equals none of the values, the others if they hold for any. A value of another
+ * type equals nothing, an absent field only null. `contains` ignores ASCII case; `lt` and `gt` include the
+ * bound. Text is ordered by code points.
  */
 export interface LogFilter {
   readonly field: LogField

@@ -1,4 +1,4 @@
-// Log entries on their way to a store, as JSON and bytes, so that nothing of the calls that made them lives on.
+// Log entries on their way to a store, as JSON and bytes: they keep nothing of their calls alive.
 
 import type { LogEntry, LogSummary, Payload } from '../records/records.ts'
 import { rowOf, summaryOf } from './row.ts'

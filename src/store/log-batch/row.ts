@@ -1,4 +1,4 @@
-// A log entry as a JSON array, without its account, gateway, time, id and bodies: short, and quick to write and to search.
+// A log entry as a JSON array, without its key and bodies: short, and quick to write and to search.
 
 import type { Feedback, LedgerAttempt, LogSummary, Metadata } from '../records/records.ts'
 

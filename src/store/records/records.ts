@@ -1,5 +1,4 @@
-// The records as every backend returns them; people, OAuth and zone settings have files of their own. Times are
-// ms since the epoch; ids are 32 hex digits unless said otherwise.
+// The records as every backend returns them. Times are ms since the epoch; ids are 32 hex digits by default.
 
 export interface Account {
   readonly id: string

@@ -1,15 +1,16 @@
-// What is done to the log entries of one gateway in one step. KEYS: arrivals, times, summaries, payloads, sums, windows by their ends.
+// Scripts for the log of one gateway. KEYS: arrivals, times, summaries, payloads, sums, windows.
 
 import { lua, rankLua } from '../server/script.ts'
 
-/** The most entries that one append removes beyond what it adds, so that a limit that was lowered by far doesn't stop the server. */
+/** Removed by one append beyond what it adds: a limit that was lowered by far must not stop the server. */
 const mostTrimmed = 10_000
 /** What a batch of whole entries may weigh in bytes before it ends. */
 const heaviestBatch = 1024 * 1024
 
 /**
- * ARGV: strategy, most, then of each entry id, time, summary and payloads; gives how many of them are kept. An entry that is there already is not kept twice. What
- * goes is the first by time, or the last where the gateway stops at its limit, and not what came first: each process writes in batches of its own.
+ * ARGV: strategy, limit, then of each entry id, time, summary and payloads; returns how many are stored,
+ * existing ones once. Removes the first by time, or the last with STOP_INSERTING: each process writes batches
+ * of its own.
  */
 export const appendEntries = lua`
 local deletes, most = ARGV[1] == 'DELETE_OLDEST', tonumber(ARGV[2])
@@ -55,7 +56,7 @@ return kept`
 /** What a batch of summaries may weigh in bytes before it ends. */
 const heaviestPage = 64 * 1024
 
-/** ARGV: Z or ZREV for the direction, limit, offset, and then id and time of the entry before, if any. Gives whether their weight ended it, and summaries. */
+/** ARGV: Z or ZREV, limit, offset, time and id of the entry before; returns if weight ended it, summaries. */
 export const listEntries = lua`${rankLua}
 local way, limit, offset, id, time = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local first = offset + (id and behind(KEYS[2], way, time, id) or 0)
@@ -68,8 +69,8 @@ end
 return {0, summaries}`
 
 /**
- * ARGV: since, width and number of windows. Gives of each how many entries it has and which are the first and the last, and how often entries were removed on
- * request: apart from that, only the first ones go, or the last.
+ * ARGV: since, width and number of windows. Returns of each the number of entries, the first and the last,
+ * and how often entries were removed on request: otherwise only the first or the last ones go.
  */
 export const markWindows = lua`
 local since, width, marks = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
@@ -103,7 +104,7 @@ for _, window in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', first, 'LIM
 end
 return 1`
 
-/** ARGV: the number of the entry before and its id (empty for the last ones), limit; gives number and id of the last one, and the summaries. */
+/** ARGV: number and id of the entry before, or empty, limit; returns those of the last, and summaries. */
 export const tailEntries = lua`
 local last, id, limit, summaries, weight = ARGV[1], ARGV[2], tonumber(ARGV[3]), {}, 0
 if last ~= '0' and redis.call('ZRANGEBYSCORE', KEYS[1], last, last)[1] ~= id then
@@ -118,7 +119,7 @@ for at = 1, #ids, 2 do
 end
 return {id == '' and '0' or last, id, summaries}`
 
-/** ARGV: the number of the entry before, limit; gives the number of the last one, and summary and payloads of each. */
+/** ARGV: the number of the entry before, limit; returns that of the last, and summaries and payloads. */
 export const wholeEntries = lua`
 local last, found, weight = ARGV[1], {}, 0
 local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. last, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
@@ -136,7 +137,7 @@ if redis.call('HGET', KEYS[3], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[3], ARGV[1], ARGV[3])
 return 1`
 
-/** ARGV: ids; gives how many there were. What was read before and is marked by its ends must not be taken for what is left. */
+/** ARGV: ids; returns how many there were. Marks of earlier reads must not match what is left. */
 export const removeEntries = lua`
 local removed = 0
 redis.call('HINCRBY', KEYS[4], 'removals', 1)

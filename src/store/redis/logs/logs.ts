@@ -1,5 +1,5 @@
-// Log entries in Redis. Of each gateway: the ids as they came and by time, the summaries, and apart from them the payloads, so that
-// lists don't read those. Filters and other orders than time are worked out here, a page of summaries at a time.
+// Log entries in Redis. Payloads are apart, so that lists do not read them; filters, and orders other than by
+// time, are evaluated here, a page of summaries at a time.
 
 import { nextTurn } from '../../../base/turns/turns.ts'
 import { entriesOf, type LogBatch } from '../../log-batch/batch.ts'
@@ -209,7 +209,7 @@ export class RedisLogs implements Logs {
     }
   }
 
-  /** Returns the keys of a gateway's logs while there is such a gateway, and it is the one that was made then. */
+  /** Returns the keys of a gateway's logs, unless it was removed or made again. */
   async #find(account: string, gateway: string, madeAt?: number): Promise<Keys | null> {
     const kept = await this.#records.run(['HGET', keys.records('gateway'), `${account}/${gateway}`])
     if (kept === null) return null
@@ -271,7 +271,7 @@ export class RedisLogs implements Logs {
     return { items, total: selection.total }
   }
 
-  /** Reads pages by time: from an offset on behind an entry, and each behind the last one before it; either may be gone by now. */
+  /** Reads pages by time: from an offset after an entry, then each after the last; either may be gone. */
   async *#pages(
     home: Keys,
     { descending, offset, after }: { descending: boolean; offset: number; after: Cursor | null },
@@ -289,7 +289,7 @@ export class RedisLogs implements Logs {
   }
 }
 
-/** Cuts entries into the arguments of one command or more, four for each; what is there may have to go even where there are none. */
+/** Arguments of one or more commands, four per entry; one without entries may remove others. */
 function* partsOf(entries: readonly LogEntry[]): Generator<readonly Argument[]> {
   let part: Argument[] = []
   let size = 0
@@ -310,7 +310,7 @@ function* partsOf(entries: readonly LogEntry[]): Generator<readonly Argument[]> 
 /** Ms for which entries are looked at, if their number is bounded. */
 const scanPatience = 50
 
-/** Whether to stop by a time (monotonic ms); some entries are always looked at, so that each request gets on. */
+/** Monotonic ms; some entries are always examined, so that each request makes progress. */
 function isLate(scanned: number, until: number): boolean {
   return scanned % 64 === 63 && performance.now() > until
 }

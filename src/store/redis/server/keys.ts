@@ -75,5 +75,5 @@ export function logKeys(account: string, gateway: string, birth: string): readon
   return logParts.map(part => `${tag}:${part}`)
 }
 
-/** Ids as they came, ids by time, and by id the summaries and the payloads; what was worked out of windows, and those by their ends. */
+/** Ids by arrival and by time, summaries and payloads by id; the sums of windows, and these by their ends. */
 const logParts = ['arrivals', 'times', 'summaries', 'payloads', 'sums', 'sum_ends'] as const

@@ -1,4 +1,4 @@
-// One connection to an SQLite file: waits for locks without blocking the process, and turns an unavailable file into StoreUnreachable.
+// One connection to an SQLite file, which waits for locks without blocking the process.
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -39,9 +39,9 @@ const people = `
   `
 
 /*
- * `due_at` is when the next check of the domain is due, `ask_at` when it may be handed out: later, while a gateway
- * is at it. A search by name reads no records but those that it shows. A client may have a million grants, so they
- * are counted as they come and go. Grants without redirect hosts are never found again.
+ * `due_at` is when the next check of the domain is due, `ask_at` when it may be handed out: later, while a
+ * gateway works on it. Grants are counted as they change: a client may have a million. Those without redirect
+ * hosts are never found again.
  */
 const oauth = `
   ${recordTable('oauth_clients', ',\n    due_at REAL,\n    ask_at REAL')}
@@ -73,11 +73,10 @@ const oauth = `
   `
 
 /*
- * A row of log_entries is the log entry of an AI call, as `rowOf` writes it. Its bodies are in log_bodies with their
- * layout, so that lists never read them. log_counts has the number of entries of each gateway, and log_windows those of
- * each minute, hour and day, with a mark that is drawn at random with each change. log_sums has the sums of windows as
- * long as they are right. Keys of gateways are never used again, so the entries of one that was removed can be swept
- * later.
+ * log_entries has rows as `rowOf` writes them, log_bodies the bodies, so that lists never read them.
+ * log_counts counts the entries of each gateway, log_windows those of each minute, hour and day, with a
+ * mark that is random at each change; log_sums has the sums of unchanged windows. Keys of gateways are
+ * never reused, so the entries of a removed one can be swept later.
  */
 const logs = `
   CREATE TABLE log_entries (
@@ -131,7 +130,7 @@ const logs = `
   END;
   `
 
-/* A book of audit entries counts those of an account, and audit_actors those of each actor. Times that are computed may have fractions. */
+/* audit_books counts the entries of an account, audit_actors of an actor. Times may have fractions. */
 const audit = `
   CREATE TABLE audit_books (
     account TEXT PRIMARY KEY,
@@ -212,8 +211,8 @@ export const migrations: readonly string[] = [
 ]
 
 /*
- * What stands in the file beside that comes and goes often, in rows that are found by what is random: whatever is written touches pages all over it. The consent of a
- * credential is the id of an OAuth grant. Authorization events of a client are numbered as they came.
+ * The second file has what changes often, in rows with random keys: each write touches pages all over it. The
+ * consent of a credential is the id of an OAuth grant. Authorization events are numbered by arrival.
  */
 export const credentialMigrations: readonly string[] = [
   `

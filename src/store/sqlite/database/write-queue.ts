@@ -34,7 +34,7 @@ interface Done {
 const maxWaiting = 1_000
 /** Time after which a transaction takes no more work, in ms; the commit comes on top. */
 const budget = 3
-/** The delay before a retry to get the lock, in ms: random, so that waiting processes do not collide again. */
+/** Ms before a retry to get the lock: random, so that waiting processes do not collide again. */
 const [minPause, maxPause] = [1, 4]
 /** How long the lock is left to others after a commit, in ms: longer than their delay. */
 const rest = maxPause + 2

@@ -111,7 +111,7 @@ function bound(sign: string, { createdAt, id }: Moment): Condition {
   return { sql: `(at, id) ${sign} (?, ?)`, values: [createdAt, id] }
 }
 
-/** Joins conditions, by halves: SQLite rejects expressions that are nested a thousand deep, as a long chain is. */
+/** By halves: SQLite rejects expressions that are nested a thousand deep, as a long chain is. */
 function joined(conditions: readonly Condition[], word: 'AND' | 'OR'): Condition {
   if (conditions.length === 0) return { sql: word === 'AND' ? '1' : '0', values: [] }
   if (conditions.length === 1) return conditions[0]!

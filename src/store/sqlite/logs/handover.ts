@@ -1,4 +1,4 @@
-// Messages to and from the thread of log entries. Bodies are in shared memory, and failures in words, since the class of an error gets lost on the way.
+// Messages to and from the thread of log entries. Errors are sent as words: their class gets lost on the way.
 
 import type { LogBatch } from '../../log-batch/batch.ts'
 import { Cells } from '../../log-sums/cells.ts'
@@ -51,7 +51,7 @@ export function errorOf({ kind, message, code }: Failure): Error {
   return new errors[kind](Object.assign(new Error(message), { code }))
 }
 
-/** Copies the bodies of a batch into memory that is shared with the thread, and not used again until it has reported. */
+/** Copies bodies into memory that is shared with the thread, and reused only once it has reported. */
 export class SharedBodies {
   #memory = new SharedArrayBuffer(0)
 
@@ -66,7 +66,7 @@ export class SharedBodies {
   }
 }
 
-/** Returns the batch with its bodies as a buffer in the same memory: the handover makes a plain array of it. */
+/** The handover makes plain arrays of buffers: returns the batch with its bodies as buffers again. */
 export function received(batch: LogBatch): LogBatch {
   const { buffer, byteOffset, length } = batch.bodies as Uint8Array
   return { ...batch, bodies: Buffer.from(buffer as ArrayBuffer, byteOffset, length) }

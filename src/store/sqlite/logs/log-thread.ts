@@ -1,4 +1,4 @@
-// Log entries in the care of a thread, so that no request waits for commits, checkpoints and searches. It starts when it is first needed, and again if it has ended.
+// The thread of log entries, started on demand, so that no request waits for commits and searches.
 
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -54,7 +54,7 @@ export class LogThread {
     this.#options = options
   }
 
-  /** Appends one batch after the other; rejects with `StoreUnreachable` if the thread ends meanwhile, and may have written it. */
+  /** Rejects with `StoreUnreachable` if the thread ends, which may have written the batch. */
   append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
     const append = this.#lastAppend.then(() => this.#append(account, gateway, batch, limit))
     this.#lastAppend = append.catch(() => {})

@@ -38,7 +38,7 @@ import {
   upTo,
 } from './conditions.ts'
 
-/** Entries that are removed without a pause for other writes, and that are read without one for the rest of the process. */
+/** Entries per removal without a pause for other writes, and per read without one for the process. */
 const removalSlice = 2_000
 const sweepSlice = 200
 const entriesSlice = 256
@@ -292,7 +292,7 @@ export class SqliteLogs implements Logs {
     }
   }
 
-  /** Removes, bit by bit, the entries of gateways that were removed; what is left if the file cannot be written waits for the next time. */
+  /** Removes the entries of removed gateways, in slices; the rest waits while the file cannot be written. */
   async sweep(): Promise<void> {
     try {
       for (;;) {
@@ -405,7 +405,7 @@ export class SqliteLogs implements Logs {
     return (this.#count.get(key)?.count as number | undefined) ?? 0
   }
 
-  /** Returns the key of a gateway; null if there is none of that name, or one that was created at another time. */
+  /** Returns the key of a gateway; null if none has that name, or it was created at another time. */
   #keyOf(account: string, id: string, createdAt?: number): number | null {
     const row = this.#gateway.get(account, id)
     const isOther = createdAt !== undefined && row?.created_at !== createdAt
