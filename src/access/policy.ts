@@ -94,7 +94,6 @@ export class AccessPolicy {
             witness({ ...nothingDecided, zone, number: what.rule ? numberOf(what.rule) : null, ...what })
   }
 
-  /** Decides by the ban of the address, then by the first rule that matches, then by the default. */
   decide(request: AccessRequest): AccessVerdict {
     if (this.#ban?.has(clientKey(request.address))) return this.#refuseBanned(this.#ban, request)
     this.#read(request.address)

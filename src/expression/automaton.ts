@@ -15,7 +15,6 @@ interface Instruction {
 interface Program {
   readonly start: number
   readonly inst: readonly Instruction[]
-  /** Returns the conditions under which every match begins. */
   startCond(): number
 }
 
@@ -47,7 +46,6 @@ export class Automaton {
   readonly #samples: readonly number[]
   readonly #states = new Map<string, State>()
   #start: State
-  /** The last step in which each instruction was visited. */
   readonly #met: Uint32Array
   #step = 0
 
@@ -160,7 +158,6 @@ function kindOf(rune: number): number {
   return rune < 0x80 && /\w/.test(String.fromCharCode(rune)) ? kind.word : kind.other
 }
 
-/** Returns the conditions that are true between two kinds of characters. */
 function conditionsBetween(before: number, behind: number): number {
   const isBoundary = (before === kind.word) !== (behind === kind.word)
   let met = isBoundary ? when.wordBoundary : when.noWordBoundary

@@ -18,10 +18,7 @@ export interface Expression<T extends boolean | string> {
   readonly readsPath: boolean
   /** Steps for a usual request, summed up over all conditions: see `maxWork`. */
   readonly work: number
-  /**
-   * Null if it failed (a missing key, or too little work left). Never throws. `path` overrides that of the
-   * facts.
-   */
+  /** Null if it failed (a missing key, or too little work left). Never throws. `path` overrides the facts. */
   evaluate(facts: Facts, work?: Work, path?: string): T | null
 }
 
@@ -153,7 +150,6 @@ const tokens: Readonly<Record<string, string>> = {
   COMMA: ',',
 }
 
-/** Reduces a message of the package to one short line, beginning in lower case like ours. */
 function readable(summary: string): string {
   const line = summary
     .replace(/[^\x20-\x7e]+/g, ' ')

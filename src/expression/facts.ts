@@ -7,7 +7,6 @@ export interface Facts {
   /** The status that would be sent; null outside of error rules. */
   readonly response: { readonly code: number } | null
   readonly error: { readonly code: number; readonly name: string; readonly category: string } | null
-  /** The name of the zone, empty for none. */
   readonly zone: string
 }
 
@@ -37,7 +36,6 @@ export class Variables {
   readonly #facts: Facts
   readonly #path: string | undefined
 
-  /** `path` overrides the path of the facts. */
   constructor(facts: Facts, path?: string) {
     this.#facts = facts
     this.#path = path
@@ -112,7 +110,6 @@ export class RequestView {
     return new TlsView(this.#facts.tls)
   }
 
-  /** The value of `request.tls` without a field. */
   get [tlsAlone](): boolean {
     return this.#facts.scheme === 'https'
   }

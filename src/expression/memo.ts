@@ -6,7 +6,6 @@ const minSets = 32
 export class Memo<T extends object> {
   readonly #values = new Map<string, WeakRef<T>>()
   readonly #max: number
-  /** How many values are to be set before the next sweep of unused ones. */
   #untilSweep = minSets
 
   constructor(max: number) {

@@ -3,7 +3,6 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js'
 import { Work } from './work-budget.ts'
 
-/** The work left for the current condition. */
 let work = new Work()
 
 export function useWork(left: Work): void {
@@ -20,7 +19,6 @@ export function charge(steps: number): void {
 }
 
 const spent = new Error('the request has no steps left')
-/** The steps of making an error. */
 export const failure = 120
 
 interface Evaluator {

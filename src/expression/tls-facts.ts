@@ -9,7 +9,6 @@ export interface TlsFacts {
   readonly serverName: string
   /** Null if no certificate was requested, or none was presented. */
   readonly client: ClientFacts | null
-  /** Whether the zone accepts its certificate. */
   readonly isVerified: boolean
 }
 

@@ -4,11 +4,9 @@
 export const maxWork = {
   /** Access rules, rate limits and rewrites. */
   rules: { file: 14_000, api: 7_000 },
-  /** Error rules. */
   errors: { file: 4_000, api: 3_000 },
 } as const
 
-/** Counts the remaining steps of one request. */
 export class Work {
   left: number
 

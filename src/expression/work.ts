@@ -20,7 +20,6 @@ export function survey(root: ASTNode): Survey {
 
 interface Place {
   readonly bound: ReadonlySet<string>
-  /** How often it is evaluated. */
   readonly times: number
 }
 

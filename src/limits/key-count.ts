@@ -41,7 +41,6 @@ export class KeyCount {
   /** Requests that wait for the next query to the store; null if no query is in progress. */
   line: ((spent: Spent) => void)[] | null = null
 
-  /** `name` is the name of the key in all processes. */
   constructor(limit: Limit, name: string) {
     this.limit = limit
     this.#name = name
@@ -121,7 +120,6 @@ export class KeyCount {
     this.#alone?.add(now, -many)
   }
 
-  /** Returns the outcome for a request that is already admitted and counted. */
   allow(now: number): Spent {
     const { max, span, period } = this.limit
     const wait = span.kind === 'sliding' ? period : this.#overAt - now

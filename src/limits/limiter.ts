@@ -1,5 +1,4 @@
-// Counts requests against limits, together with all processes. While the store is unreachable or slow, and
-// for new keys beyond what it should hold, this process counts alone, and no request waits.
+// Counts requests against limits. No request waits for a slow store: this process then counts alone.
 
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'

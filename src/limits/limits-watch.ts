@@ -50,7 +50,6 @@ export class LimitsWatch {
     this.#limits = limitsOf(config)
   }
 
-  /** The rules whose limits have differed for longer than a reload of all machines takes. */
   get differences(): readonly LimitDifference[] {
     return this.#differences
   }

@@ -14,7 +14,6 @@ export interface NearKey {
   readonly storeKey: string
   /** Of all processes. */
   readonly used: number
-  /** Requests admitted by this process that the store does not know yet. */
   readonly unreported: number
 }
 

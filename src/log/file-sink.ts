@@ -5,7 +5,6 @@ import { write } from 'node:fs'
 export class FileSink {
   readonly destroyed = false
   readonly #fd: number
-  /** The rest of a partially written piece. */
   #piece = ''
   #rest: Buffer | null = null
 
@@ -13,7 +12,6 @@ export class FileSink {
     this.#fd = fd
   }
 
-  /** Also writes the rest of a partially written piece. */
   write(piece: string, done: (error: Error | null) => void): void {
     const bytes = this.#rest !== null && piece === this.#piece ? this.#rest : Buffer.from(piece)
     this.#piece = piece

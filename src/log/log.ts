@@ -9,7 +9,6 @@ export type { Logger }
 
 type LogSample = Readonly<Record<StatusClass, number>>
 
-/** The destination of lines; `flush` makes it write the lines that it buffers. */
 export interface LogDestination {
   write(line: string): unknown
   flush?(): void

@@ -6,7 +6,6 @@ import { Counts } from './counters/counts.ts'
 import { families } from './families/families.ts'
 import type { Family } from './families/family.ts'
 
-/** The counts of one process, as data that crosses process boundaries. */
 export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 export class Metrics extends Counts {

@@ -58,7 +58,6 @@ export function proveAgain(): PageResponse {
   return redirectTo(leadingOn(paths.confirm, paths.account))
 }
 
-/** Sends a browser back to the account page, which confirms the action. */
 export function done(deed: AccountMessage): string {
   return `${paths.account}?done=${deed}`
 }

@@ -31,7 +31,6 @@ export interface Ask {
 
 export type Handler = (ask: Ask, people: People) => Promise<Page | PageResponse>
 
-/** Shows a form again, with its previous input except secrets. */
 export type Again = (ask: Ask, people: People, retry: Retry) => Promise<Page | PageResponse>
 
 /** The actions of a path: shows a page, handles a form, or both. */
@@ -67,7 +66,6 @@ export function homeOf({ hasDashboard }: Ask, account: string | null = null): st
   return account === null ? paths.dashboard : dashboardOf(account)
 }
 
-/** Whether people reach the pages over https. */
 export function isSecure({ origin }: Ask): boolean {
   return origin.startsWith('https:')
 }

@@ -154,7 +154,6 @@ function showAgain({ again }: Handlers): Handler {
       : again(ask, people, { kept: inputOf(ask), trouble, status: 403 })
 }
 
-/** Sets the secret of a visitor, to which the forms of the page are bound. */
 function withVisitor(ask: Ask, response: PageResponse): PageResponse {
   const { actor, request, secret, origin } = ask
   const isSecure = origin.startsWith('https:')

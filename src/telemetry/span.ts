@@ -15,7 +15,6 @@ export interface Span {
   readonly spanId: string
   /** Null for the root of the trace. */
   readonly parentId: string | null
-  /** Whether the parent is a span of another process. */
   readonly isParentRemote: boolean
   /** The flags of `traceparent`. */
   readonly flags: number

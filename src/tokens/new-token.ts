@@ -13,7 +13,6 @@ export interface TokenSettings
 
 type Identity = Pick<Token, 'account' | 'id' | 'digest' | 'status' | 'issuedOn' | 'person'>
 
-/** Makes an active token with a new value, which is not stored. */
 export function newToken(
   account: string,
   settings: TokenSettings,

@@ -1,5 +1,4 @@
-// Tags: 66 bits of HMAC-SHA-256 (RFC 2104), by two plain hashes, since an Hmac object costs three times as
-// much.
+// 66 bits of HMAC-SHA-256 (RFC 2104), by two plain hashes: an Hmac object costs three times as much.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 

@@ -1,5 +1,4 @@
-// The tags of tokens: made-up tokens are refused without a query. While the key is unknown, every well-formed
-// token may exist.
+// The tags of tokens: made-up ones are refused without a query. Without the key, each may exist.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -37,7 +36,6 @@ export class TokenTags {
   readonly #store: Store
   readonly #clock: Clock
   #loaded: LoadedKey | null = null
-  /** Whether the store may have another key than the known one. */
   #isDue = true
   #nextLook = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | null = null

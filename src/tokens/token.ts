@@ -36,7 +36,6 @@ export function isTagged(value: string): boolean {
   return value.length === taggedLength
 }
 
-/** Whether a text has the prefix, length, alphabet and checksum of a token. */
 export function isWellFormed(value: string, prefix: TokenPrefix = 'svct_'): boolean {
   const { length } = value
   if ((length !== taggedLength && length !== untaggedLength) || !value.startsWith(prefix)) return false

@@ -25,7 +25,6 @@ interface VerifierOptions {
   /** Without it, no personal token is valid. */
   readonly people?: PeopleOfTokens | null
   readonly tags?: Pick<TokenTags, 'mayExist'> | null
-  /** Called with the digest of each token that is in the store. */
   readonly found?: ((kind: TokenForm, digest: string) => void) | undefined
   /** Gets cached tokens of other processes while the store is unreachable; never rejects. */
   readonly borrow?: ((kind: TokenForm, digest: string) => Promise<Lent<Token> | null>) | undefined

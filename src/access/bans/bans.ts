@@ -23,7 +23,6 @@ export interface BanBook {
   note(key: string): void
 }
 
-/** The bans of each policy, kept as long as its settings stay the same. */
 export class Bans {
   readonly #clock: Clock
   readonly #listeners: BanListeners
@@ -52,7 +51,6 @@ export class Bans {
     }
   }
 
-  /** Forgets all bans except those that a configuration names. */
   keep({ access, zones }: Pick<Config, 'access' | 'zones'>): void {
     const live = new Set<Ban>()
     if (access.ban) live.add(this.of(banOwner(null), access.ban))

@@ -5,7 +5,6 @@ import type { Logger } from '../../log/log.ts'
 import { ConfigWatch } from '../../config/file/watch.ts'
 
 interface WatchedFilesOptions<T> {
-  /** What kind of file it is, for the log. */
   readonly noun: string
   /** Rejects with a sentence that names the file. */
   readonly read: (path: string) => Promise<T>

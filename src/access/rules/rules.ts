@@ -22,7 +22,6 @@ export class CompiledRule {
   #scope: TallyScope | null = null
   #hits: TallyCounter | null = null
 
-  /** The access log names the rule by `place`. */
   constructor(rule: AccessRule, place: string, sources: AccessSources) {
     const { action, condition, description } = rule
     this.rule = rule

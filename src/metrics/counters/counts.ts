@@ -4,7 +4,6 @@ import { Tally, tallies } from './distribution.ts'
 import { EdgeMetrics } from './edge-metrics.ts'
 import { PeopleMetrics } from './people-metrics.ts'
 
-/** DNS results for a host whose owner is to be verified. */
 export const checkOutcomes = [
   'found',
   'no_match',
@@ -35,7 +34,6 @@ export type ManagementRefusal = (typeof managementRefusals)[number]
 
 const orderResults = ['issued', 'refused', 'rate_limited', 'unreachable'] as const
 
-/** Why a store that responds is not trusted. */
 export const degradedCodes = [
   'store_empty',
   'store_older',
@@ -85,7 +83,6 @@ export interface CertificateRenewal {
 }
 
 interface TicketKeySign {
-  /** Wall-clock ms since when it is in use. */
   readonly since: number
   /** Whether all machines of the store have it. */
   readonly isShared: boolean

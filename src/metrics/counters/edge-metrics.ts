@@ -21,7 +21,6 @@ const slownesses = ['head', 'body_idle', 'body_rate', 'body_timeout', 'response'
 
 const connectionLimits = ['connections', 'connections_per_address', 'penalty', 'descriptors'] as const
 
-/** The state of a connection that was closed to make room for another. */
 const evictedStates = ['silent', 'idle'] as const
 
 const handshakeKinds = ['full', 'resumed', 'validation'] as const
@@ -51,11 +50,9 @@ const clientCertificates = [
   'other',
 ] as const
 
-/** Why a connection carried no client address from a proxy. */
 const proxyFailures = ['untrusted', 'missing', 'malformed', 'closed', 'timeout', 'other'] as const
 export type ProxyFailure = (typeof proxyFailures)[number]
 
-/** How HTTP/2 connections end through faults of the client. */
 const http2Failures = [
   'protocol',
   'settings_timeout',
@@ -65,7 +62,6 @@ const http2Failures = [
   'slow_head',
 ] as const
 
-/** Why HTTP/2 connections to origins are closed for faults of the origin. */
 const originHttp2Faults = [
   'protocol',
   'compression',
@@ -104,7 +100,6 @@ export class EdgeMetrics {
   readonly http2Failures = tallies(http2Failures)
   readonly refusedConnections = tallies(connectionLimits)
   readonly evictedConnections = tallies(evictedStates)
-  /** Requests to other workers for their share of a connection limit, by result. */
   readonly shareRequests = tallies(['granted', 'denied', 'late'])
   readonly proxyFailures = tallies(proxyFailures)
   readonly tlsHandshakes = tallies(handshakeKinds)
@@ -112,7 +107,6 @@ export class EdgeMetrics {
   /** Connections that were cut because their client violated TLS after the handshake. */
   readonly tlsViolations = new Tally()
   readonly clientCertificates = tallies(clientCertificates)
-  /** Connections to origins that failed for want of a file descriptor. */
   readonly dialShortages = new Tally()
   readonly originConnections = new Tally()
   /** Those among them that are pinned to one client, which is authenticated by its connection. */
@@ -120,7 +114,6 @@ export class EdgeMetrics {
   /** Closed because the origin broke the protocol, flooded it, or stopped responding. */
   readonly originHttp2Faults = tallies(originHttp2Faults)
   readonly originStreams = new Tally()
-  /** Requests queued for a connection to an origin at its connection limit. */
   readonly originQueue = new Tally()
   readonly originLookups = tallies(['found', 'failed'])
   readonly originChecks = tallies(['good', 'bad'])

@@ -2,7 +2,6 @@
 
 import { Tally, tallies } from './distribution.ts'
 
-/** Why a write was refused that the store could have taken at another time. */
 const refusals = ['queue_full', 'locked'] as const
 export type WriteRefusal = (typeof refusals)[number]
 

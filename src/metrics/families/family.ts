@@ -3,7 +3,6 @@
 import { bucketBounds, type Distribution, type Tally } from '../counters/distribution.ts'
 import type { Counts } from '../counters/counts.ts'
 
-/** One line of a family; a histogram has several names. */
 export interface Sample {
   readonly metricName?: string
   readonly labels: Readonly<Record<string, string | number>>
@@ -22,7 +21,6 @@ export interface Family {
 /** Families by their names; without a type, a `_total` is a counter, and any other a gauge. */
 export type Families = Readonly<Record<string, Omit<Family, 'name' | 'type'> & Partial<Pick<Family, 'type'>>>>
 
-/** Reads out one tally, as the only line of its family or as one of several. */
 export function sample({ value }: Tally, labels: Sample['labels'] = {}): Sample {
   return { labels, value }
 }

@@ -26,13 +26,10 @@ interface SigningKeysOptions {
   readonly clock?: Clock
 }
 
-/** How long a key signs. */
 const period = 90 * day
 /** How long the next key is published before it signs, since clients remember keys. */
 const lead = day
-/** How long a key is published after it last signed. */
 const tail = day + hour
-/** How long a set is used before the store is read again. */
 const cacheLife = 60_000
 const maxKeys = 100
 

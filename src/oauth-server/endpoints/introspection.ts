@@ -49,7 +49,6 @@ async function introspect(
     readonly account: string
     readonly scope?: string
     readonly aud?: string | readonly string[]
-    /** What the access tokens of a refresh token are for. */
     readonly resource?: string | readonly string[]
   }
   const audience = aud ?? resource ?? []

@@ -75,7 +75,6 @@ export class LibraryEndpoints {
   }
 }
 
-/** Sets the headers that the library makes URLs of. */
 function setOrigin({ headers }: IncomingMessage, issuer: string): void {
   const { host, protocol } = new URL(issuer)
   headers.host = host

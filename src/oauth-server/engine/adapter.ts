@@ -1,5 +1,4 @@
-// The library's storage, in terms of the store: codes, tokens and interactions are credentials, consents are
-// grants.
+// The library's storage: codes, tokens and interactions are credentials, consents are grants.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { endDigestOf, endOf } from '../../oauth/grants/token-family.ts'

@@ -84,7 +84,6 @@ export interface Provider {
   on(event: string, listener: (...values: never[]) => void): this
 }
 
-/** An error of OAuth; `cause` may be the `Reason` for it. */
 export interface OidcError extends Error {
   readonly error: string
   error_description?: string

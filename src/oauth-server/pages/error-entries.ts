@@ -10,7 +10,6 @@ export interface ErrorEntry {
 const events =
   'The authorization events of the client name the exact reason: `GET /client/v4/accounts/{account_id}/oauth_clients/{client_id}/authorization_events`.'
 
-/** The entries, in the order in which an authorization can meet them. */
 export const errorEntries: readonly ErrorEntry[] = [
   {
     error: 'invalid_request',

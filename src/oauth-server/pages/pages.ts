@@ -21,7 +21,6 @@ export function errorPage(error: RequestError): PageResponse {
   return writePage(oauthErrorPage(error))
 }
 
-/** Asks whether an app may sign the person out; its form sends the request again. */
 export function logoutPage(form: URLSearchParams, client: OAuthClient | null): PageResponse {
   const title = 'Sign out?'
   return writePage({

@@ -8,9 +8,7 @@ type CookieName = (typeof ownCookies)['session' | 'visit']
 /** The cookies of a request; null for one that is missing, duplicate or not of our making. */
 type OwnCookies = Readonly<Record<CookieName, string | null>>
 
-/**
- * Reads our cookies (RFC 6265 section 4.2.1). A duplicate counts as missing: one of the two may be planted.
- */
+/** Reads our cookies (RFC 6265 section 4.2.1). A duplicate counts as missing: it may be planted. */
 export function readCookies(field: string | undefined, isSecure: boolean): OwnCookies {
   const values = new Map<string, string | null>()
   for (const pair of field?.split(/;[ \t]*/) ?? []) {

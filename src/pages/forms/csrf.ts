@@ -12,9 +12,7 @@ export function formToken(secret: string, form: string): string {
   return createHmac('sha256', secret).update(`form ${form}`).digest('base64url')
 }
 
-/**
- * Whether it is the token of this form for this bearer; takes the same time for any two of the right length.
- */
+/** Takes the same time for any two of the right length. */
 export function isFormToken(token: string | undefined, secret: string, form: string): boolean {
   const expected = Buffer.from(formToken(secret, form))
   const given = Buffer.from(token ?? '')

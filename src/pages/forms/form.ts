@@ -18,9 +18,7 @@ export function isForm(contentType: string | undefined): boolean {
   )
 }
 
-/**
- * Null if too large, with a duplicate name, too many fields, broken escapes, control characters or no UTF-8.
- */
+/** Null if too large, with a duplicate name, too many fields, control characters or broken text. */
 export function readForm(body: Buffer, { maxBytes, fields: maxFields, hasLines } = signInForms): Form | null {
   const form = new Map<string, string>()
   if (body.length === 0) return form
@@ -52,5 +50,4 @@ function decode(text: string | undefined, hasLines = false): string | null {
 
 /** Control characters that no field may contain: all but tabs and line ends. */
 export const unprintable = /[\0-\x08\x0b-\x1f\x7f]/
-/** The same for a field of one line. */
 export const unprintableOrFeed = /[\0-\x08\x0a-\x1f\x7f]/

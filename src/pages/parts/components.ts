@@ -19,7 +19,6 @@ interface Field {
   readonly value?: string
   readonly hint?: string
   readonly fault?: string | undefined
-  /** A token of the HTML standard's autofill. */
   readonly autocomplete: string
   readonly isOptional?: boolean
   readonly isCode?: boolean

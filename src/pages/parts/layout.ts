@@ -9,10 +9,7 @@ export interface Page {
   readonly content: Html
   readonly isWide?: boolean
   readonly status?: number
-  /**
-   * The scheme of an app that a redirect after its form opens: browsers hold such redirects to the policy
-   * too.
-   */
+  /** The scheme of an app that the form leads to: browsers hold redirects to the policy too. */
   readonly formScheme?: string | null
   readonly retryAfter?: number
   readonly leadsTo?: string

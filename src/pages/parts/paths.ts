@@ -48,7 +48,6 @@ export function consentIn(path: string): string | null {
   return /^[\w-]{1,64}$/.test(uid) ? uid : null
 }
 
-/** Returns a path that continues to another one when it is done; `more` is for its query too. */
 export function leadingOn(path: string, next: string, more: Readonly<Record<string, string>> = {}): string {
   return `${path}?${new URLSearchParams({ next, ...more })}`
 }

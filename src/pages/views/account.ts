@@ -27,7 +27,6 @@ export interface ShownGrant {
   readonly app: string
   readonly account: string | null
   readonly scopes: readonly string[]
-  /** The APIs for which these are valid. */
   readonly apis: readonly Api[]
   readonly createdAt: number
 }
@@ -58,7 +57,6 @@ interface AccountView extends Retry {
   readonly recoveryCodes: number
   readonly mustTwoStep?: boolean
   readonly isMember: boolean
-  /** Accounts in which the person may call models. */
   readonly running: readonly { readonly id: string; readonly name: string }[]
   readonly hasDashboard: boolean
   readonly invitations: readonly ShownInvitation[]
@@ -174,7 +172,6 @@ ${button('Sign out everywhere', 'danger')}`,
 )}</section>`
 }
 
-/** Links to the person's own tokens, which are pages of the dashboard. */
 function tokenSection({ hasDashboard, running }: AccountView): HtmlValue {
   return (
     hasDashboard &&
@@ -250,7 +247,6 @@ ${button('Turn on', 'full')}`,
   )
 }
 
-/** Shows recovery codes, the only time that they can be read. */
 export function recoveryCodesPage(codes: readonly string[]): Page {
   return {
     title: 'Recovery codes',

@@ -27,7 +27,6 @@ export interface ShownApp {
   readonly logo: string | null
   /** The host of the publisher and whether it was verified; null if none is named. */
   readonly publisher: { readonly host: string; readonly isVerified: boolean } | null
-  /** Whether it is only for members of the account that registered it. */
   readonly isPrivate: boolean
   readonly policyUri: string | null
   readonly termsUri: string | null
@@ -47,7 +46,6 @@ export interface ConsentView extends Retry {
   /** The accounts to choose from; empty if the request concerns no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly ShownScope[]
-  /** The APIs for which these are valid. */
   readonly apis: readonly Api[]
   /** Whether they allowed the same before, and whether that was for the same host; null if they did not. */
   readonly remembered: { readonly isHostSeen: boolean } | null

@@ -65,7 +65,6 @@ interface CodeView extends Retry {
   readonly token: string
   readonly ticket: string
   readonly next: string
-  /** Whether only a recovery code can help. */
   readonly opensRecovery?: boolean
 }
 
@@ -99,7 +98,6 @@ interface ConfirmView extends Retry {
   readonly token: string
   readonly next: string
   readonly email: string
-  /** Whether the person has a password; else the provider is asked. */
   readonly hasPassword: boolean
   readonly provider?: string | null
 }

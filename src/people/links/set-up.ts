@@ -23,7 +23,6 @@ type SetUpResult =
   | { readonly outcome: 'bad_email'; readonly fault: string }
   /** A user with this address exists: they are invited instead. */
   | { readonly outcome: 'email_taken' }
-  /** The link was used, or has expired. */
   | { readonly outcome: 'gone' }
 
 export class SetUp {

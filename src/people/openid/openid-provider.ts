@@ -11,7 +11,6 @@ export interface OpenIdSettings {
   readonly tenants: readonly string[] | null
 }
 
-/** The secrets to present when the browser returns. */
 export interface Challenge {
   readonly state: string
   readonly nonce: string
@@ -36,7 +35,6 @@ export interface ProvenIdentity {
 
 export interface Direction {
   readonly redirectUri: string
-  /** Who it probably is. */
   readonly loginHint?: string | undefined
   /** Whether they must prove who they are now, even if the provider knows them. */
   readonly isFresh?: boolean | undefined

@@ -60,7 +60,6 @@ interface OpenIdParts {
   readonly provider: OpenIdProvider
   readonly invitations: Invitations
   readonly signIn: SignIn
-  /** Whether people may become users by this. */
   readonly isOpen: boolean
   readonly log: Logger
 }
@@ -81,7 +80,6 @@ export class OpenIdSignIn {
     return this.#own.provider.name
   }
 
-  /** Begins in a browser, which is identified by the secret value of a cookie. */
   async begin(
     { browser, next, invitation = null, ...direction }: Beginning,
     { address }: Pick<ClientInfo, 'address'>,

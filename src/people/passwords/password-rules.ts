@@ -89,7 +89,6 @@ function partsOf(word: string): readonly string[] {
 
 const shortestWord = 4
 
-/** Whether a password is a word but for spaces, symbols and digits at its end. */
 function isWord(folded: string, word: string): boolean {
   const bare = lettersAndDigits(word.normalize('NFC').toLowerCase())
   if (bare.length < shortestWord) return false

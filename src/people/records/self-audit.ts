@@ -23,7 +23,6 @@ export interface AuditedAction {
   readonly resource?: Resource
   readonly proof?: AuditProof
   readonly caller?: Caller
-  /** An account whose entry is written elsewhere. */
   readonly except?: string
 }
 
@@ -64,7 +63,6 @@ export class SelfAudit {
     )
   }
 
-  /** The entry to write together with the action. */
   get first(): AuditEntry | undefined {
     return this.#entries[0]
   }
@@ -79,7 +77,6 @@ export class SelfAudit {
   }
 }
 
-/** Changes a user with an audit entry in each of their accounts; `then` runs in between. */
 export async function changeAudited(
   store: Store,
   user: User,

@@ -16,7 +16,6 @@ export interface Session {
   readonly id: string
   readonly user: string
   readonly method: SignInMethod
-  /** Whether a code was checked as well. */
   readonly secondFactor: boolean
   /** When the user's password and second factor had been set, as known at the proof; null for none. */
   readonly passwordSetAt: number | null
@@ -36,7 +35,6 @@ interface Proof extends Pick<Session, 'method' | 'secondFactor'> {
   readonly at: number | null
 }
 
-/** A new session with its value, which is not stored. */
 export interface NewSession {
   readonly value: string
   readonly session: Session

@@ -48,7 +48,6 @@ export class AttemptLog {
     this.#clock = parts.clock ?? systemClock
   }
 
-  /** Returns a function that records the outcome; the address may belong to no user. */
   telling(email: string, client: ClientInfo, way: Way) {
     return {
       wrong: () => {

@@ -54,9 +54,7 @@ type ConfirmResult =
 
 interface AccountStatus {
   readonly isMember: boolean
-  /** Whether one of these requires two steps, which the user lacks. */
   readonly mustTwoStep: boolean
-  /** Those in which the user may call models. */
   readonly running: readonly Pick<Account, 'id' | 'name'>[]
 }
 
@@ -198,7 +196,6 @@ export class OwnAccount {
     await signOut(value, client, this.#parts)
   }
 
-  /** Signs out everywhere, here and in apps too; returns the number of sessions. */
   async endAllSessions({ user }: Pick<Actor, 'user'>, client: ClientInfo): Promise<number> {
     const { store, sessions, clock } = this.#parts
     const count = await sessions.endEverything(user.id)

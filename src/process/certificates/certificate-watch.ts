@@ -32,9 +32,7 @@ export class CertificateWatch {
     }
   }
 
-  /**
-   * Of several with the same first name and key type, the earliest: that one may be in use for other names.
-   */
+  /** Of several with the same first name and key type, the earliest: it may be in use for other names. */
   get expiries(): readonly CertificateExpiry[] {
     const byName = new Map<string, CertificateExpiry>()
     for (const { names, keyType, notAfter } of this.#certificates) {

@@ -70,7 +70,6 @@ function reloadText({ changed, added = [], removed = [], latest = null }: Partia
   return `No changes: Gatehouse applied the file already, at ${latest.at}:\n${columns(rowsOf(latest))}`
 }
 
-/** How many settings are listed at most; --json has all. */
 const maxNamed = 20
 
 function rowsOf({ changed, added, removed }: ChangesReport): string[][] {

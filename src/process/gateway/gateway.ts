@@ -393,8 +393,7 @@ export class Gateway {
 
   async #assertFree(bound: ReadonlySet<number>): Promise<void> {
     const { hasBefore } = this.#adminListener
-    // On shared ports, the kernel reports no conflict; a gateway that is being replaced shares its ports
-    // until then.
+    // On shared ports, the kernel reports no conflict; a replaced gateway shares its ports until then.
     const isAlone = !this.#replaces || !hasBefore
     // The workers of a killed gateway keep its sockets for a few moments.
     const mayBeReleased = hasBefore || this.#inherited?.isPartial === true

@@ -117,9 +117,7 @@ export class Predecessor {
     clearTimeout(timer)
   }
 
-  /**
-   * Returns its counts, as far as it reports them within `timeout` ms: it goes on counting while it drains.
-   */
+  /** Within `timeout` ms, as far as it reports them: it goes on counting while it drains. */
   async counts(timeout = 1_000): Promise<readonly Snapshot[]> {
     if (process.connected) {
       this.#isCounting ??= Promise.withResolvers()

@@ -30,7 +30,6 @@ export class AdminListener {
   readonly #parts: AdminListenerParts
   readonly #endpoint: Endpoint
   #at: Endpoint
-  /** The secret that authenticates the data plane to the side port, for the life of this gateway. */
   #secret: Buffer = randomBytes(32)
   readonly #note = new HandoverNote()
   readonly #presence = new Presence()
@@ -210,8 +209,7 @@ export class AdminListener {
   async #lookForNextBeside(): Promise<void> {
     const { server, log } = this.#parts
     if (await this.#note.isReplaced()) {
-      // New connections all go to the next gateway. Those already under way still arrive here, until the next
-      // check.
+      // New connections go to the next gateway; those already under way arrive here until the next check.
       if (!this.#isShared) return void (this.#isShared = true)
       this.#sharing = null
       server.hush()

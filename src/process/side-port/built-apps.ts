@@ -37,7 +37,6 @@ export interface BuiltApps {
   readonly signIn: SignInFace
   readonly dashboard: DashboardFace
   readonly oauth: AuthorizationServer | null
-  /** Call it before the store closes. */
   readonly close: () => Promise<void>
 }
 

@@ -7,9 +7,7 @@ export const defaultTimeouts = {
   adminGrace: 2_000,
   storeGrace: 5_000,
   successionInterval: 500,
-  /** How many checks a gateway that shares it makes before it stops sharing. */
   maxLooks: 10,
-  /** How many times a gateway tries to bind a side port that another one is releasing. */
   maxTries: 3,
   edgeRelease: 5_000,
   appsDelay: 1_000,

@@ -4,7 +4,6 @@ import type { Logger } from '../../log/log.ts'
 import type { DegradedReason } from '../../metrics/counters/counts.ts'
 import type { Store } from '../../store/contract/store.ts'
 
-/** Every how many checks the risk of data loss is queried. */
 const lossPeriod = 5
 
 type Watched = Pick<

@@ -2,10 +2,7 @@
 
 import { constants } from 'node:os'
 
-/**
- * One Ctrl-C reaches a gateway under npm twice, from the terminal and from npm; a person takes longer between
- * two. In ms.
- */
+/** Ms within which npm passes on the Ctrl-C of its terminal again; a person takes longer. */
 const echo = 100
 
 interface SignalHandlers {

@@ -10,7 +10,6 @@ import { readable } from '../../log/readable.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import { tell } from './output.ts'
 
-/** Opens the log on stdout; `isNumeric` is for levels and times. */
 export function openOutput(dropped: Metrics['droppedLogLines'], isNumeric: boolean): LineWriter {
   const { stdout } = process
   if (!stdout.isTTY)
@@ -38,7 +37,6 @@ function neverWaiting(terminal: NodeJS.WriteStream): Writable {
   })
 }
 
-/** Whether a person is at the terminal while the log goes elsewhere. */
 export function missesLog(): boolean {
   return process.stderr.isTTY === true && !process.stdout.isTTY
 }

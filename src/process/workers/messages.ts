@@ -18,7 +18,6 @@ import type { PoolState } from '../../edge/origin/pools.ts'
 import type { MovedShare, ShareClaim, ShareRequest } from '../../edge/accept/connection-share.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
-/** The argument of a worker whose log has levels and times as numbers. */
 export const numericLog = '--numeric-log'
 
 export type SocketPlace = Omit<ListeningSocket, 'handle'>
@@ -31,7 +30,6 @@ export type Ask =
   | {
       readonly kind: 'start'
       readonly config: Config
-      /** The number of the sockets that it binds itself. */
       readonly slot: number
       readonly documentation: string | null
       readonly sidePort: SidePort
@@ -44,7 +42,6 @@ export type Ask =
       readonly openFiles: string | null
       /** What the store must contain; null while unknown. */
       readonly seen: Seen | null
-      /** How many workers share the limits on connections. */
       readonly workers: number
       /** In ms. */
       readonly orphanGrace: number

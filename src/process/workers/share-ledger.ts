@@ -20,7 +20,6 @@ interface Account {
   pool: number
 }
 
-/** Maximum of idle connections that a worker closes for one request. */
 const maxIdle = 16
 
 export class ShareLedger {

@@ -2,7 +2,6 @@
 
 /** All in ms, except the pings that may be missed. */
 export const usualSupervision = {
-  /** A worker that lived this long is not considered to be in a crash loop. */
   steadyLife: 10_000,
   minWait: 100,
   maxWait: 10_000,
@@ -20,13 +19,10 @@ export const usualSupervision = {
   /** How long a worker may take to lend cached records: a request is waiting. */
   lendTimeout: 100,
   shareTimeout: 1_000,
-  /** After how many pings unused parts of such limits are shared evenly again. */
   settleEvery: 10,
   snapshotTimeout: 1_000,
   cutTimeout: 500,
-  /** How long running requests may take in a worker without a supervisor. */
   orphanGrace: 30_000,
-  /** How long writing the last lines of a worker's log may take. */
   lastWords: 1_000,
 }
 

@@ -139,8 +139,7 @@ export class Supervisor implements ManagedPlane {
 
   async cut(): Promise<void> {
     this.#end()
-    // The system closes the connections of a killed process with a FIN, which may look like the end of a
-    // response.
+    // The system closes the connections of a killed process with a FIN, as at the end of a response.
     const cuts = [...this.#workers].map(worker => worker.demand({ kind: 'cut' }, this.#timeouts.cutTimeout))
     await Promise.allSettled(cuts)
     this.destroy()
@@ -198,7 +197,6 @@ export class Supervisor implements ManagedPlane {
     return [...living.filter(snapshot => snapshot !== null), await ended]
   }
 
-  /** Applies a configuration in every worker; a worker that fails is replaced by one that starts with it. */
   async #commit(
     config: Config,
     prepared: ReadonlySet<WorkerHandle>,

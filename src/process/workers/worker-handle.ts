@@ -185,8 +185,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
 
 /** It inherits the environment and the log, and gets the rest with the first message. */
 function start(args: readonly string[]): ChildProcess {
-  // A subfolder of this process's cache: a worker runs other functions of the same files, and only code that
-  // had run is cached.
+  // A subfolder of this cache: a worker runs other functions of the files, and only code that ran is cached.
   const NODE_COMPILE_CACHE = getCompileCacheDir()
   const child = fork(program, args, {
     serialization: 'advanced',

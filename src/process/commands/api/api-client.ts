@@ -21,7 +21,6 @@ interface ApiRequest {
 
 interface ApiAnswer<Result> {
   readonly result: Result
-  /** Cursor to the rest, if the result is only part of a list. */
   readonly cursor: string | null
   readonly etag: string | null
 }

@@ -9,7 +9,6 @@ import { changeAsRead, clients, withApi, withClient } from '../api/session.ts'
 import type { Input } from '../input.ts'
 import { recordText, settingNames, type ShownClient } from './view.ts'
 
-/** Writes only id and secret to stdout. */
 export async function create(input: Input): Promise<number> {
   const body = newBody(input)
   if ('flaw' in body) return complain(body.flaw)
@@ -59,7 +58,6 @@ export const clearable: readonly string[] = [
   'client_uri',
 ]
 
-/** Writes a secret to stdout if the change created one. */
 export async function update(input: Input): Promise<number> {
   const body = changesOf(input)
   if ('flaw' in body) return complain(body.flaw)

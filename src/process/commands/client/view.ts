@@ -149,7 +149,6 @@ export function answerInWords({ outcome, records }: ShownAnswer): string {
     : `${words}: ${records.map(record => JSON.stringify(record)).join(', ')}`
 }
 
-/** The settings that the owner of a client can change, by API name. */
 export const settingNames = [
   'client_name',
   'token_endpoint_auth_method',

@@ -11,7 +11,6 @@ import type { Input } from '../input.ts'
 /** Ms between two polls, and the maximum while the gateway does not respond. */
 const interval = 1_000
 const maxPause = 10_000
-/** After how many polls the gateways of the account are listed again. */
 const looksPerList = 10
 const maxEntries = 100
 

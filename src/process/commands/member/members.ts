@@ -36,7 +36,6 @@ function roleCells({ id, name, description }: ShownRole): string[] {
   return [id, name, description]
 }
 
-/** Writes the link to stdout, all else to stderr. */
 export async function invite(input: Input): Promise<number> {
   const { role: names, args } = input
   if (names === undefined) return complain('an invitation needs --role; gatehouse member roles lists them')
