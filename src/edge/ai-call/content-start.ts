@@ -39,9 +39,27 @@ export class FirstContent {
 export function isSound({ isEventStream, isEncoded, contentType }: ResponseHead, body: Buffer): boolean {
   if (isEventStream) return false
   if (isEncoded || contentType === null || !jsonType.test(contentType)) return true
+  const [first, last] = [firstOf(body), lastOf(body)]
+  if (first !== brace.open || last !== brace.close) return first === bracket.open && last === bracket.close
+  // Parsing costs more than the rest of the call.
+  if (!body.includes('"error"')) return true
   const value = parse(body.toString())
-  if (!isObject(value)) return Array.isArray(value)
-  return (value.error ?? null) === null || results.some(name => name in value)
+  return isObject(value) && ((value.error ?? null) === null || results.some(name => name in value))
+}
+
+const brace = { open: 0x7b, close: 0x7d }
+const bracket = { open: 0x5b, close: 0x5d }
+const space = 0x20
+
+/** Returns the first byte that is no white space; -1 for none. */
+function firstOf(body: Buffer): number {
+  for (const byte of body) if (byte > space) return byte
+  return -1
+}
+
+function lastOf(body: Buffer): number {
+  for (let i = body.length - 1; i >= 0; i--) if (body[i]! > space) return body[i]!
+  return -1
 }
 
 /** In any API. */
