@@ -36,7 +36,6 @@ const matched: State = { pcs: [], before: 0, next: [] }
 const lost: State = { pcs: [], before: 0, next: [] }
 
 export class Automaton {
-  /** Whether it is complete for all texts of bytes. */
   readonly isWhole: boolean
   readonly #program: Program
   readonly #isAnchored: boolean
@@ -168,7 +167,6 @@ function conditionsBetween(before: number, behind: number): number {
   return met
 }
 
-/** Finds the bytes that no instruction distinguishes. */
 function classify(instructions: readonly Instruction[], hasConditions: boolean) {
   // Repetitions are expanded.
   const distinct = new Map(

@@ -95,7 +95,6 @@ interface Checked {
 
 type Cost = (of: unknown, by?: unknown) => number
 
-/** Returns the steps of a call by its arguments; undefined if negligible. */
 export function costOfCall(name: string): Cost | undefined {
   if (name === 'startsWith' || name === 'endsWith' || name === 'orValue' || name === 'hasValue')
     return undefined

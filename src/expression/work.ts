@@ -122,7 +122,6 @@ function isStructure(node: ASTNode, { bound }: Place): boolean {
   return node.op === 'id' && structures.has(node.args) && !bound.has(node.args)
 }
 
-/** Returns the usual number of elements of a list or map that a loop iterates over. */
 function typicalLength(over: ASTNode): number {
   if (over.op === 'list') return over.args.length
   if (over.op === '[]' || over.op === '[?]') return typical.values

@@ -23,7 +23,6 @@ export class CountersWatch {
     return this.#counters.isUnreachable
   }
 
-  /** Whether requests must not wait for the store. */
   get isOut(): boolean {
     return this.#isPaused || this.isUnreachable
   }

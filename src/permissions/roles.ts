@@ -55,7 +55,6 @@ export function roleOf(id: string): Role | null {
   return byId.get(id) ?? null
 }
 
-/** Returns the names of the roles that include a permission, without their explanations. */
 export function rolesWith(permission: Permission): readonly string[] {
   return roles
     .filter(({ permissions }) => permissions.includes(permission))

@@ -261,7 +261,6 @@ function read({ options, arg }: Command, argv: readonly string[]): Input | strin
   }
 }
 
-/** Whether a second value of the option would be ignored. */
 function isSingle({ type, multiple = false }: Command['options'][string]): boolean {
   return type === 'string' && !multiple
 }

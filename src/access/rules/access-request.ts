@@ -69,7 +69,6 @@ export class RuleInput {
   }
 }
 
-/** Returns the value of a field, several lines joined as one list; empty if it was not sent. */
 function fieldValue(fields: readonly string[], name: string): string {
   let value = ''
   for (let i = 0; i < fields.length; i += 2) {

@@ -37,7 +37,6 @@ export class RuleCache {
     this.#prefixes = onPaths < minRules ? null : new PathPrefixes(rules.flatMap(rule => rule.prefixes))
   }
 
-  /** Returns the rules to evaluate, in order, without those that cannot match. */
   rulesFor(input: RuleInput): readonly CompiledRule[] {
     const { all, elsewhere } = this.#rulesForClient(input)
     return this.#prefixes !== null && isElsewhere(input, this.#prefixes) ? elsewhere : all

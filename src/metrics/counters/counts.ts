@@ -84,7 +84,6 @@ export interface CertificateRenewal {
 
 interface TicketKeySign {
   readonly since: number
-  /** Whether all machines of the store have it. */
   readonly isShared: boolean
 }
 

@@ -101,7 +101,6 @@ export class Decisions {
     return confirmation === null ? grantOf(covering.grant) : undefined
   }
 
-  /** Makes the library's form of a consent, for all that will be issued for one code. */
   #newGrant(oidc: Context['oidc'], grant: OAuthGrant, resources: readonly string[]): object {
     const reference = { account: grant.account, grant: grant.id, family: newId() }
     return new oidc.provider.Grant(grantPayload(grant, recordOf(oidc.client!), { reference, resources }))
@@ -134,7 +133,6 @@ interface Result extends InteractionResult {
   readonly consent?: { readonly account: string; readonly grant: string }
 }
 
-/** Returns why a person has to confirm an existing consent; null if they need not. */
 function confirmationOf(client: OAuthClient, redirectUri: string, isHostSeen: boolean): Confirmation | null {
   const isPublic = client.tokenEndpointAuthMethod === 'none'
   // Any program gets a public client's code by such a URI (RFC 8252 section 8.6).

@@ -31,7 +31,6 @@ interface GrantParts {
   readonly resources: readonly string[]
 }
 
-/** Writes a consent as the library reads it, without scopes that the client no longer has. */
 export function grantPayload(
   grant: OAuthGrant,
   client: OAuthClient,

@@ -13,7 +13,6 @@ interface Link {
   readonly text: string
 }
 
-/** Returns the form and whose it is, or the page that explains why it is rejected. */
 export async function readSentForm(
   request: IncomingMessage,
   origin: string,

@@ -40,7 +40,6 @@ ${content}
 </form>`
 }
 
-/** Makes a field with its label, and with the hint and the fault that a screen reader reads with it. */
 export function field(field: Field): Html {
   const { name, label, type = 'text', value = '', hint, fault } = field
   const describedBy = [hint !== undefined && `${name}-hint`, fault !== undefined && `${name}-fault`].filter(

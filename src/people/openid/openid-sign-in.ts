@@ -185,7 +185,6 @@ export class OpenIdSignIn {
     }
   }
 
-  /** Finds the user of a new identity, by the address that the provider has verified. */
   async #matchOf(email: string | null, identity: ProvenIdentity, arrival: Arrival): Promise<Match | null> {
     if (email === null || emailFault(email) !== null) return this.#matchUnverified(identity, arrival)
     const owner = await this.#parts.store.users.findByEmail(email)

@@ -71,7 +71,6 @@ export class SelfAudit {
     for (const entry of this.#entries.slice(1)) await this.#store.audit.append(entry)
   }
 
-  /** Writes all, for an action without a record of its own. */
   async write(): Promise<void> {
     await Promise.all(this.#entries.map(entry => this.#store.audit.append(entry)))
   }

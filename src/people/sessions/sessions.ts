@@ -44,7 +44,6 @@ const idle = 12 * 60 * minute
 const longest = 7 * 24 * 60 * minute
 /** How far the time of the last use may lag, so that not every request writes. */
 const coarseness = 5 * minute
-/** How long after a proof of who they are people may do what is risky. */
 const freshness = 30 * minute
 const longestUserAgent = 256
 const most = 100

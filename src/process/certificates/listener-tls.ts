@@ -51,7 +51,6 @@ export class ListenerTls {
     })
   }
 
-  /** Makes the edge encrypt TLS sessions with keys from the store, if it uses TLS. */
   async shareTicketKeys(
     { listen }: Config,
     store: Store,

@@ -19,7 +19,6 @@ export function flag(help: string) {
   return { type: 'boolean', help } as const
 }
 
-/** The values of options, as `parseArgs` returns them. */
 export type Values<Options> = {
   readonly [Name in keyof Options]?: Options[Name] extends { readonly type: 'boolean' }
     ? boolean

@@ -2,7 +2,6 @@
 
 import { nearest } from '../../base/text/nearest.ts'
 
-/** Synonyms of verbs from other programs. */
 const synonyms: readonly (readonly string[])[] = [
   ['create', 'add', 'new', 'invite'],
   ['delete', 'remove', 'rm', 'revoke', 'destroy'],

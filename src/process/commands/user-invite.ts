@@ -45,7 +45,6 @@ export async function userInvite(input: Input): Promise<number> {
   })
 }
 
-/** Returns the address of the pages of the gateway that runs here with the file; else the configured one. */
 async function pagesHere(config: Config, file: string): Promise<string | null> {
   const gateways = await gatewaysHere()
   const own = gateways.find(gateway => gateway.file === file)

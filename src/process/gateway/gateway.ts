@@ -156,7 +156,6 @@ export class Gateway {
     this.#adminListener.makeWay()
   }
 
-  /** Resumes the side port after a failed replacement. */
   async goOn(): Promise<void> {
     await this.#adminListener.goOn()
   }

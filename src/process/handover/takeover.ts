@@ -90,7 +90,6 @@ export async function takeOver(
   return { yields: status === 200, secret: Buffer.from(written.secret, 'base64url') }
 }
 
-/** A report, the reason why it was not done, or undefined if no gateway responds. */
 type CommandOutcome = object | string | undefined
 
 /** Asks the gateway on this port to reload, or to be replaced; resolves once that is done or refused. */

@@ -17,7 +17,6 @@ interface ListenError extends NodeJS.ErrnoException {
 
 type Addresses = Pick<Config, 'listen' | 'admin'>
 
-/** Turns the error of a listening socket into a sentence with a remedy; returns other errors as they are. */
 export function listenFailure(cause: unknown, addresses: Addresses): unknown {
   if (!(cause instanceof Error)) return cause
   const owner = isInUse(cause) ? ownerOf((cause as ListenError).port ?? 0) : null

@@ -45,7 +45,6 @@ function originAt(scheme: string, name: string, port: number): string {
   return new URL(`${scheme}://${name}:${port}`).origin
 }
 
-/** The edge serves the dashboard only on its published host. */
 export function servesDashboard({ zones }: Pick<Config, 'zones'>, origin: string): boolean {
   const host = new URL(origin).hostname.replace(/^\[|\]$/g, '')
   const routes = zones.flatMap(zone => (zone.hosts.includes(host) ? zone.routes : []))

@@ -55,7 +55,6 @@ export async function adminOf(pid: number, signal: AbortSignal): Promise<Running
   return (await json(socket)) as RunningGateway
 }
 
-/** Returns this user's gateways with this data folder, as far as they reply in time. */
 export async function gatewaysHere(): Promise<readonly RunningGateway[]> {
   const late = AbortSignal.timeout(timeout)
   const replies = await Promise.all(runningHere().map(pid => adminOf(pid, late).catch(() => null)))

@@ -156,7 +156,6 @@ export class Services implements AiServices {
     return records
   }
 
-  /** Caches those records that are still usable here, and reads the rest from the store. */
   adopt(records: readonly LentRecord[]): void {
     for (const { found, loan } of records) {
       const [kind, key] = found

@@ -34,7 +34,6 @@ export class AdminListener {
   readonly #note = new HandoverNote()
   readonly #presence = new Presence()
   #succession: NodeJS.Timeout | undefined
-  /** Set while the next gateway may listen on the side port beside this one. */
   #sharing: PortSharing | null = null
   #isShared = false
   #looks = 0

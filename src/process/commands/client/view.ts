@@ -193,7 +193,6 @@ function openRows(proof: ShownVerification): string[][] {
   ]
 }
 
-/** Returns one row per value; the first has the label. */
 function rowsOf(label: string, value: string | readonly string[] | null | undefined): string[][] {
   const values = typeof value === 'string' ? [value] : (value ?? [])
   return values.map((one, i) => [i === 0 ? label : '', one])

@@ -14,7 +14,6 @@ import { json } from '../../terminal/format.ts'
 import { print, refuse } from '../../terminal/output.ts'
 import { withStore } from '../../store/with-store.ts'
 
-/** Remembers the current state of the store, after printing it beside the remembered one. */
 export async function storeAccept(input: Input): Promise<number> {
   const path = configPath(input)
   const loaded = loadConfig(path)

@@ -78,7 +78,6 @@ function day(moment: string | undefined): string {
   return moment?.slice(0, 10) ?? '-'
 }
 
-/** How many permissions are named; an administrator has all. */
 const maxNamed = 2
 
 function permissionsOf({ policies }: ShownToken): string {
