@@ -10,7 +10,6 @@ type ClassCounts = Readonly<Record<string, number>>
 export interface RequestWindow {
   /** Ms since the epoch. */
   readonly at: number
-  /** By zone. */
   readonly zones: ReadonlyMap<string, ClassCounts>
 }
 

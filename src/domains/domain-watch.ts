@@ -36,7 +36,6 @@ export class DomainWatch {
   readonly #clock: Clock
   readonly #period: number
   readonly #running = new Set<Promise<void>>()
-  /** The verifications whose lookups are running. */
   readonly #claimed = new Set<OAuthClient>()
   #timer: NodeJS.Timeout | null = null
   #renewer: NodeJS.Timeout | null = null

@@ -136,7 +136,6 @@ class Reader {
     this.#message = message
   }
 
-  /** Whether a position is beyond the end. */
   isOver(end: number): boolean {
     return end > this.#message.length
   }

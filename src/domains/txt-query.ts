@@ -12,7 +12,6 @@ interface QueryOptions {
   readonly tries: number
 }
 
-/** Releases a resource when the query ends. */
 type Closing = () => void
 
 export class TxtQuery {

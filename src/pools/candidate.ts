@@ -4,7 +4,6 @@ export interface Candidate {
   readonly weight: number
   /** How much of its weight counts now: 1 normally, 0 while it must get no requests. */
   readonly share: number
-  /** The number of unfinished requests. */
   readonly outstanding: number
   /** A number that identifies it, the same in all processes. */
   readonly seed: number
@@ -24,7 +23,6 @@ export interface Balance {
     request: ChoiceRequest,
     tried: readonly Candidate[],
   ): C | null
-  /** Returns an independent balance in the same state. */
   copy(): Balance
 }
 

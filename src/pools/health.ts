@@ -12,7 +12,6 @@ export type HealthSettings = Pick<PoolConfig, 'ejection' | 'check' | 'slowStart'
 /** The result of active checks of an origin. Times are ms since the epoch. */
 export interface CheckResult {
   readonly isUp: boolean
-  /** When it became up or down. */
   readonly since: number
   readonly nextCheckAt: number
   /** When the last check began. */
@@ -35,7 +34,6 @@ const firstShare = 0.1
 
 export class MemberHealth {
   check: CheckResult | null = null
-  /** The number of ejections. */
   ejections = 0
   readonly #circuit: Circuit | null
   readonly #slowStart: number
@@ -144,7 +142,6 @@ export class MemberHealth {
     if (!this.#isFine && this.#circuit?.responded(request, this.#clock.monotonic())) this.#comeBack()
   }
 
-  /** Records a complete response. */
   succeeded(): void {
     if (this.#failures !== 0 || !this.#isProven) this.#prove()
     if (this.#circuit?.isClosed) this.#circuit.failures = 0

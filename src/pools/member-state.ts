@@ -10,7 +10,6 @@ export interface MemberState {
   readonly state: HealthState
   /** RFC 3339: when it entered this state. */
   readonly since: string
-  /** The number of ejections. */
   readonly ejections: number
   readonly consecutive_failures: number
   /** RFC 3339; null while it is not ejected. */

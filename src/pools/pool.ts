@@ -11,9 +11,7 @@ import { hashOf, Rendezvous } from './rendezvous.ts'
 import { RetryBudget } from './retry-budget.ts'
 import { RoundRobin } from './round-robin.ts'
 
-/** The target of a member. */
 export interface MemberTarget {
-  /** The number of unfinished requests. */
   readonly outstanding: number
 }
 
@@ -121,7 +119,6 @@ export class PoolLedger {
     this.balance = balance
   }
 
-  /** Returns an independent copy. */
   copy(): PoolLedger {
     return new PoolLedger(this.budget.copy(), this.balance.copy())
   }

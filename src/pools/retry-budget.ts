@@ -22,7 +22,6 @@ export class RetryBudget {
     this.#since = clock.monotonic()
   }
 
-  /** Returns an independent budget with the same counts. */
   copy(): RetryBudget {
     const copy = new RetryBudget(this.#share, this.#clock)
     copy.#since = this.#since

@@ -15,7 +15,6 @@ export class Turns {
     this.#credits = new Float64Array(count)
   }
 
-  /** Returns independent turns in the same state. */
   copy(): Turns {
     const copy = new Turns(this.#credits.length)
     copy.#credits.set(this.#credits)

@@ -137,7 +137,6 @@ export interface ExplainedPool {
     /** How much of the weight counts now, from 0 to 1. */
     readonly share: number
     readonly state: 'unchecked' | 'healthy' | 'failing' | 'ejected' | 'trial' | 'down'
-    /** The number of unfinished requests. */
     readonly outstanding: number
     /** Whether the balance of the pool would choose it for the request. */
     readonly is_next: boolean
@@ -214,7 +213,6 @@ export interface Explanation {
     /** Whether the peer is a trusted proxy. */
     readonly is_proxy: boolean
   }
-  /** All steps, in order. */
   readonly steps: readonly ExplainedStep[]
   readonly limits: readonly LimitState[]
   readonly gateway: ExplainedGateway | null

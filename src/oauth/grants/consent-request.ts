@@ -35,7 +35,6 @@ interface Consent {
   /** The accounts to choose from; empty if the scopes concern no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly RequestedScope[]
-  /** The APIs that the scopes apply to. */
   readonly apis: readonly Api[]
   /** An existing consent that covers the whole request; null if there is none. */
   readonly remembered: EarlierConsent | null

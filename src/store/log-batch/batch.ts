@@ -3,7 +3,6 @@
 import type { LogEntry, LogSummary, Payload } from '../records/records.ts'
 import { rowOf, summaryOf } from './row.ts'
 
-/** The bodies of an entry. */
 export interface Bodies {
   readonly request: Body | null
   readonly response: Body | null

@@ -13,7 +13,6 @@ import { lua, rankLua } from './server/script.ts'
 
 const kind = 'gateway'
 
-/** The number of ids searched in one step. */
 const searchStep = 1_000
 
 /**

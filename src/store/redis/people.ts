@@ -8,7 +8,6 @@ import { placeIn, RedisRecords, type Traits } from './records.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 
-/** The maximum number of listed memberships of a user. */
 const maxOfUser = 1_000
 
 const userTraits: Traits<User> = {

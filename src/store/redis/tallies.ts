@@ -42,9 +42,7 @@ local found = {}
 for i = 1, #KEYS do found[i] = {redis.call('HKEYS', KEYS[i]), redis.call('HVALS', KEYS[i])} end
 return found`
 
-/** Slots per command. */
 const slotsAtOnce = 3
-/** The maximum number of concurrent tallies. */
 const maxAtOnce = 200
 
 export class RedisTallies implements Tallies {

@@ -10,7 +10,6 @@ import { stretchOf } from './database/ordered-rows.ts'
 import type { Ledgers } from './companion-writes.ts'
 import { SqliteRecords } from './records.ts'
 
-/** The number of ids searched in one step. */
 const searchStep = 1_000
 
 export class SqliteGateways extends SqliteRecords<Gateway> implements Gateways {

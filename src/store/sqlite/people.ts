@@ -8,9 +8,7 @@ import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
 import type { Ledgers } from './companion-writes.ts'
 import { foundIn, SqliteRecords } from './records.ts'
 
-/** Users read in one step. */
 const readStep = 200
-/** The maximum number of listed memberships of a user. */
 const maxOfUser = 1_000
 
 export class SqliteUsers extends SqliteRecords<User> implements Users {

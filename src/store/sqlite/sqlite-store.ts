@@ -59,7 +59,6 @@ export interface SqliteOptions {
   /** Timeout of a command, in ms. */
   readonly commandTimeout: number
   readonly clock?: Clock | undefined
-  /** Counters for waiting and refused writes. */
   readonly metrics?: StoreMetrics
   /** Whether a thread writes and searches log entries; not in memory. */
   readonly hasLogThread?: boolean

@@ -37,7 +37,6 @@ import {
 const period = 1_000
 /** How long settings are valid, and the delay between checks of whether writes are confirmed, in ms. */
 const settingsLife = 5_000
-/** The maximum number of writes in one batch. */
 const maxBatch = 200
 /** Delay between two proofs that a server is the primary, for callers that found nothing, in ms. */
 const absencePause = 50
@@ -93,7 +92,6 @@ export class DurableWrites {
   readonly #replicas: Replicas
   readonly #options: DurableOptions
   readonly #asks: Ask[] = []
-  /** The scripts that the server knows. */
   readonly #known = new Set<Script>()
   /** Scripts that the user of the server may not run, with the keys of one run. */
   readonly #denied = new Map<Script, readonly string[]>()

@@ -12,7 +12,6 @@ export interface ThreadOptions {
   readonly writeTimeout: number
 }
 
-/** What the thread does. */
 export type ThreadMethod = 'append' | 'list' | 'scan' | 'get' | 'edit' | 'remove' | 'sum' | 'tail'
 
 export interface Order<Method extends ThreadMethod = ThreadMethod> {

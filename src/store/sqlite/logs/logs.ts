@@ -339,14 +339,12 @@ export class SqliteLogs implements Logs {
     return { key, stored, excess: excess - removalSlice, ids }
   }
 
-  /** Removes some of the entries beyond the limit; returns their ids. */
   #trim(key: number, excess: number, { strategy }: LogLimit): string[] {
     const descending = strategy === 'STOP_INSERTING'
     const query = { orderBy: 'created_at', descending, limit: Math.min(excess, removalSlice) } as const
     return this.#remove(key, allOf(key), query)
   }
 
-  /** Removes the first entries of an order; returns their ids. */
   #remove(
     key: number,
     { sql, values }: Condition,
