@@ -5,9 +5,9 @@ import { isoTime, lineHead } from './line-head.ts'
 
 interface LineWriterOptions {
   /** Ms that a line may wait for others. */
-  readonly patience?: number
+  readonly maxDelay?: number
   /** Bytes for a slow reader or a full disk; further lines are dropped. */
-  readonly most?: number
+  readonly maxBytes?: number
   readonly retry?: number
   readonly render?: (line: string) => string
   readonly dropped?: Tally
@@ -33,8 +33,8 @@ interface Loss {
 export class LineWriter {
   readonly #stream: PieceSink
   readonly #retry: number
-  readonly #patience: number
-  readonly #most: number
+  readonly #maxDelay: number
+  readonly #maxBytes: number
   readonly #dropped: Tally
   readonly #render: ((line: string) => string) | null
   readonly #isNumeric: boolean
@@ -49,11 +49,11 @@ export class LineWriter {
   #emptied: (() => void) | null = null
 
   constructor(stream: PieceSink, options: LineWriterOptions = {}) {
-    const { patience = 250, most = 8 * 1024 * 1024, retry = 1_000 } = options
+    const { maxDelay = 250, maxBytes = 8 * 1024 * 1024, retry = 1_000 } = options
     const { dropped = new Tally(), render = null, isNumeric = false } = options
     this.#stream = stream
-    this.#patience = patience
-    this.#most = most
+    this.#maxDelay = maxDelay
+    this.#maxBytes = maxBytes
     this.#retry = retry
     this.#dropped = dropped
     this.#render = render
@@ -64,7 +64,7 @@ export class LineWriter {
   write(given: string): void {
     const line = this.#render === null ? given : this.#render(given)
     const bytes = Buffer.byteLength(line)
-    if (this.#isGone || this.#waitingBytes + bytes > this.#most) return this.#drop()
+    if (this.#isGone || this.#waitingBytes + bytes > this.#maxBytes) return this.#drop()
     this.#take(line, bytes)
   }
 
@@ -73,7 +73,7 @@ export class LineWriter {
     this.#piece += line
     this.#pieceBytes += bytes
     this.#waitingBytes += bytes
-    this.#timer ??= setTimeout(() => this.flush(), this.#patience).unref()
+    this.#timer ??= setTimeout(() => this.flush(), this.#maxDelay).unref()
   }
 
   flush(): void {
@@ -86,7 +86,7 @@ export class LineWriter {
     this.#writeNext()
   }
 
-  /** Resolves after at most `deadline` ms: the other end may have no reader. */
+  /** Resolves after at maxBytes `deadline` ms: the other end may have no reader. */
   async drain(deadline: number): Promise<void> {
     this.flush()
     if (this.#pieces.length === 0 && !this.#isWriting) return
@@ -129,7 +129,7 @@ export class LineWriter {
 
   /** Reports it once half of the buffer is free: a slightly slow reader would otherwise get little else. */
   #tellLoss(): void {
-    if (this.#loss === null || this.#waitingBytes > this.#most / 2) return
+    if (this.#loss === null || this.#waitingBytes > this.#maxBytes / 2) return
     const { lines, first, last } = this.#loss
     this.#loss = null
     const [from, to] = [isoTime(first), isoTime(last)]

@@ -25,7 +25,7 @@ interface Line {
 
 /** Writes numbered lines until it is told to end. */
 async function writeLines(): Promise<void> {
-  const writer = new LineWriter(new FileSink(1), { patience: 1, most: 10_000, retry: 20 })
+  const writer = new LineWriter(new FileSink(1), { maxDelay: 1, maxBytes: 10_000, retry: 20 })
   let number = 0
   const timer = setInterval(() => writer.write(`{"number":${number++},"fill":"${'x'.repeat(100)}"}\n`), 1)
   await once(process.stdin, 'data')

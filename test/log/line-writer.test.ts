@@ -50,7 +50,7 @@ test('the size of a piece is in bytes, and no line is ever split', () => {
 test('a line waits for others within its time limit', t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const reader = new SlowReader()
-  const writer = new LineWriter(reader, { patience: 250 })
+  const writer = new LineWriter(reader, { maxDelay: 250 })
   writer.write('one\n')
   t.mock.timers.tick(200)
   writer.write('two\n')
@@ -62,7 +62,7 @@ test('a line waits for others within its time limit', t => {
 test('one piece is written at a time, and what a slow reader leaves queued is bounded, counted and told', async () => {
   const reader = new SlowReader()
   const dropped = new Tally()
-  const writer = new LineWriter(reader, { most: 10_000, dropped })
+  const writer = new LineWriter(reader, { maxBytes: 10_000, dropped })
   for (let i = 0; i < 30; i++) writer.write(line(1000))
   const drained = writer.drain(1000)
   for (let i = 0; i < 4; i++) {
@@ -87,7 +87,7 @@ test('one piece is written at a time, and what a slow reader leaves queued is bo
 test('that lines were lost is told in the form of the log', async () => {
   for (const isNumeric of [false, true]) {
     const reader = new SlowReader()
-    const writer = new LineWriter(reader, { most: 100, isNumeric })
+    const writer = new LineWriter(reader, { maxBytes: 100, isNumeric })
     writer.write(line(60))
     writer.write(line(60))
     writer.flush()
