@@ -30,7 +30,8 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     return { zone: 'main', rule: await furnishRules(ask, hostile) }
   },
   furnishErrors,
-  async ({ account, kept, clock, edge }) => {
+  async site => {
+    const { account, kept, clock, edge } = site
     const payload = { text: JSON.stringify({ said: hostile }), isCut: false }
     const texts = { model: hostile, path: hostile, tokenName: hostile, metadata: { who: hostile } }
     const bodies = { request: payload, response: payload }
@@ -52,9 +53,16 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
         speaks: 'openai',
         hasKey: true,
       },
+      aliases: [{ name: 'fast', models: ['openai/gpt-4o-mini', hostile] }],
       send: () => Promise.reject(new Error('Nobody there.')),
     }
-    return { gateway: 'default', log: entry.id, failed: failed.id, part: 'response' }
+    return {
+      ...(await furnishRoute(site)),
+      gateway: 'default',
+      log: entry.id,
+      failed: failed.id,
+      part: 'response',
+    }
   },
   async ({ providersGiven, clock }) => {
     const keys = ['sk-1', 'sk-2']
@@ -71,6 +79,41 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     return { provider: 'openai' }
   },
 ]
+
+/** Creates a dynamic route that has each kind of element, with an older version. */
+async function furnishRoute({ ask }: Site): Promise<Readonly<Record<string, string>>> {
+  const to = (elementId: string) => ({ elementId })
+  const model = (id: string, fallback: string) => ({
+    id,
+    type: 'model',
+    properties: { provider: 'openai', model: hostile.replaceAll(' ', ''), timeout: 20_000, retries: 1 },
+    outputs: { success: to('end'), fallback: to(fallback) },
+  })
+  const conditions = { 'metadata.plan': { $in: [hostile, 'pro'] } }
+  const rate = { key: 'token', limit: 100, limitType: 'count', window: 60 }
+  const elements = [
+    { id: 'start', type: 'start', outputs: { next: to('plan') } },
+    {
+      id: 'plan',
+      type: 'conditional',
+      properties: { conditions },
+      outputs: { true: to('share'), false: to('rate') },
+    },
+    {
+      id: 'share',
+      type: 'percentage',
+      outputs: { [`10% ${hostile.slice(0, 20)}`]: to(hostile), else: to('small') },
+    },
+    { id: 'rate', type: 'rate', properties: rate, outputs: { success: to('small'), fallback: to('end') } },
+    model(hostile, 'small'),
+    model('small', 'end'),
+    { id: 'end', type: 'end', outputs: {} },
+  ]
+  const routes = '/ai-gateway/gateways/default/routes'
+  const { result: route } = (await ask('POST', routes, { body: { name: 'support', elements } })).json
+  await ask('POST', `${routes}/${route.id}/versions`, { body: { elements } })
+  return { modelroute: route.id, version: route.version.version_id }
+}
 
 /** Sets a rule and a page of a zone, and counts an error with its request. */
 async function furnishErrors({ ask, kept, clock, metrics }: Site): Promise<Readonly<Record<string, string>>> {

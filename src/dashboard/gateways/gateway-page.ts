@@ -31,7 +31,7 @@ export const showGateway: Handler = async request => {
   return {
     title: gateway.id,
     crumbs: crumbsOf(request),
-    actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a>`,
+    actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a><a class="button plain small" href="${paths.modelRoutes(account, gateway.id)}">Routes</a>`,
     content: html`${authenticationCard(request, gateway, mayEdit)}${settingsCard(request, gateway, mayEdit)}${limits.result.map(limitCard)}${callCard(request)}${dangerZone(mayEdit ? dangers : [])}`,
   }
 }

@@ -7,6 +7,15 @@ import { confirmDeletion, deleteGateway } from './deletion.ts'
 import { changeSettings, showSettings } from './editing.ts'
 import { showGateways } from './list.ts'
 import { showGateway } from './gateway-page.ts'
+import {
+  confirmDeployment,
+  confirmRouteDeletion,
+  deleteRoute,
+  deployVersion,
+} from './model-routes/route-actions.ts'
+import { changeRoute, createRoute, showNewRoute, showRouteForm } from './model-routes/route-editing.ts'
+import { showRoutes } from './model-routes/route-list.ts'
+import { showRoute } from './model-routes/route-page.ts'
 import { sendTest, showTest } from './test-request.ts'
 import { createToken, showNewToken } from './token.ts'
 
@@ -15,6 +24,8 @@ const editing = { permission: 'AI Gateway Edit' } as const
 
 const gateways = '/dashboard/{account}/gateways'
 const gateway = `${gateways}/{gateway}`
+const modelRoutes = `${gateway}/routes`
+const modelRoute = `${modelRoutes}/{modelroute}`
 
 export const gatewayRoutes: readonly Route[] = [
   { path: gateways, ...reading, show: showGateways },
@@ -38,4 +49,22 @@ export const gatewayRoutes: readonly Route[] = [
   },
   { path: `${gateway}/test`, permission: 'AI Gateway Run', show: showTest, effect: 'tries', take: sendTest },
   { path: `${gateway}/delete`, ...editing, show: confirmDeletion, effect: 'ends', take: deleteGateway },
+  { path: modelRoutes, ...reading, show: showRoutes },
+  { path: `${modelRoutes}/new`, ...editing, show: showNewRoute, effect: 'sets', take: createRoute },
+  { path: modelRoute, ...reading, show: showRoute },
+  { path: `${modelRoute}/edit`, ...editing, show: showRouteForm, effect: 'sets', take: changeRoute },
+  {
+    path: `${modelRoute}/versions/{version}`,
+    ...editing,
+    show: confirmDeployment,
+    effect: 'sets',
+    take: deployVersion,
+  },
+  {
+    path: `${modelRoute}/delete`,
+    ...editing,
+    show: confirmRouteDeletion,
+    effect: 'ends',
+    take: deleteRoute,
+  },
 ]

@@ -189,7 +189,9 @@ function targetOf(path: string, query: Query = {}): string {
 
 interface Envelope {
   readonly success: boolean
-  readonly result: unknown
+  readonly result?: unknown
+  /** In lists that the published client reads from here. */
+  readonly data?: unknown
   readonly result_info?: ListInfo
   readonly errors: readonly Mistake[]
 }
@@ -201,7 +203,7 @@ interface Mistake {
 
 function read<T>(response: ApiResponse): Result<T> {
   const { status, headers } = response
-  const { success, result, result_info, errors }: Envelope = JSON.parse(bodyOf(response))
+  const { success, data, result = data, result_info, errors }: Envelope = JSON.parse(bodyOf(response))
   if (success) return { ok: true, result: result as T, info: result_info ?? null, etag: headers.etag ?? null }
   const retryAfter = headers['retry-after']
   return {

@@ -6,8 +6,15 @@ export interface GatewayEndpoint {
   readonly origin: string
   /** A provider for test calls: one that has a key, if there is any. */
   readonly provider: ExampleProvider
+  readonly aliases: readonly ModelAlias[]
   /** Sends a call, and waits for the whole response; rejects with a sentence if none came. */
   readonly send: (call: TestCall) => Promise<TestResponse>
+}
+
+/** A name of the configuration for models, in the order in which they are tried. */
+export interface ModelAlias {
+  readonly name: string
+  readonly models: readonly string[]
 }
 
 export interface ExampleProvider {

@@ -98,6 +98,16 @@ export const paths = {
     at(account, 'gateways', gateway, 'authentication'),
   newGatewayToken: (account: string, gateway: string) => at(account, 'gateways', gateway, 'tokens', 'new'),
   testGateway: (account: string, gateway: string) => at(account, 'gateways', gateway, 'test'),
+  modelRoutes: (account: string, gateway: string) => at(account, 'gateways', gateway, 'routes'),
+  newModelRoute: (account: string, gateway: string) => at(account, 'gateways', gateway, 'routes', 'new'),
+  modelRoute: (account: string, gateway: string, route: string) =>
+    at(account, 'gateways', gateway, 'routes', route),
+  editModelRoute: (account: string, gateway: string, route: string) =>
+    at(account, 'gateways', gateway, 'routes', route, 'edit'),
+  deployModelRoute: (account: string, gateway: string, route: string, version: string) =>
+    at(account, 'gateways', gateway, 'routes', route, 'versions', version),
+  deleteModelRoute: (account: string, gateway: string, route: string) =>
+    at(account, 'gateways', gateway, 'routes', route, 'delete'),
   deleteGateway: (account: string, gateway: string) => at(account, 'gateways', gateway, 'delete'),
   providers: (account: string) => at(account, 'providers'),
   provider: (account: string, provider: string) => at(account, 'providers', provider),

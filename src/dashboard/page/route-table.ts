@@ -53,8 +53,10 @@ const kinds: Readonly<Record<string, (value: string) => boolean>> = {
   grant: isId,
   log: value => /^[0-9a-f]{16}$/.test(value),
   member: isId,
+  modelroute: isId,
   rule: isId,
   token: isId,
+  version: isId,
 }
 
 function isOfKind(name: string, value: string): boolean {

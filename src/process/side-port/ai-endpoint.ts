@@ -44,6 +44,7 @@ export class AiEndpoint {
     return {
       origin,
       provider: exampleOf(config.ai),
+      aliases: config.ai.models.map(({ name, steps }) => ({ name, models: steps.map(({ model }) => model) })),
       send: call => this.#send(call, endpoint, new URL(origin).host),
     }
   }

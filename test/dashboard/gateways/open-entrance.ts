@@ -17,7 +17,11 @@ export async function openWithEdge(
   const providers = { openai: { url: provider.url, keys: ['sk-test'] } }
   const { edge, logs } = await startAi(t, providers, { given: { store: site.kept, account: site.account } })
   const config = {
-    ai: { hosts: ['ai.test'], providers: [{ name: 'openai', url: provider.url, keys: ['sk-test'] }] },
+    ai: {
+      hosts: ['ai.test'],
+      providers: [{ name: 'openai', url: provider.url, keys: ['sk-test'] }],
+      models: [],
+    },
     oauth: { issuer: null },
     publicPort: null,
   }

@@ -99,6 +99,7 @@ test('the latest calls are on a page that changes by itself', async t => {
   edge.entrance = {
     origin: 'http://ai.test',
     provider: { ...provider, speaks: 'openai', hasKey: true },
+    aliases: [],
     send: () => Promise.reject(new Error('Nobody there.')),
   }
   assert.match((await get(path)).body, /gateways\/default\/test">Send a test request</)

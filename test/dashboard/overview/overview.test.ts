@@ -127,7 +127,7 @@ test('first steps tick themselves off by what is there, and are gone once all ar
     speaks: 'openai',
   } as const
   const send = () => Promise.reject(new Error('Nobody there.'))
-  edge.entrance = { origin: 'http://ai.test', provider: { ...provider, hasKey: true }, send }
+  edge.entrance = { origin: 'http://ai.test', provider: { ...provider, hasKey: true }, aliases: [], send }
   assert.deepEqual(await left(), all.slice(1))
   await keepEntries(kept, [entryWith(1, { createdAt: clock.now() })])
   assert.deepEqual(await left(), all.slice(2))

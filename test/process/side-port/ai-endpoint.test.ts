@@ -25,6 +25,7 @@ function entranceOf({
 }: Given = {}) {
   const ai = {
     hosts,
+    models: [],
     providers: providers.map(given => ({ url: null, keys: [], speaks: 'openai', apis: null, ...given })),
   }
   const config = { ai, oauth: { issuer }, publicPort } as unknown as Config
