@@ -86,7 +86,7 @@ export class LineWriter {
     this.#writeNext()
   }
 
-  /** Resolves after at maxBytes `deadline` ms: the other end may have no reader. */
+  /** Resolves after at most `deadline` ms: the other end may have no reader. */
   async drain(deadline: number): Promise<void> {
     this.flush()
     if (this.#pieces.length === 0 && !this.#isWriting) return
