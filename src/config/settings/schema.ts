@@ -19,7 +19,7 @@ import {
 import { quota, rate, rateLimits } from './limit-settings.ts'
 import { http2, listen, serverTls, zoneTls } from './listen-settings.ts'
 import { oauth, people } from './oauth-settings.ts'
-import { aliasName, failover, models } from './model-settings.ts'
+import { aliasName, failover, models } from './failover-settings.ts'
 import { pools } from './pool-settings.ts'
 import { priceListFile } from './price-list.ts'
 import { rewrite } from './rewrite-settings.ts'

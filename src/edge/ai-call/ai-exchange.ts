@@ -9,7 +9,7 @@ import type { Dialect } from '../../ai/providers/provider-rows.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiTarget } from '../../ai/target.ts'
-import { type AiFields, aiFieldsOf, findMisplaced } from './ai-fields.ts'
+import { type AiFields, aiFieldsOf, findMisplaced } from './request-fields.ts'
 import type { Course } from './course.ts'
 import type { Rewriting } from './rewriting.ts'
 

@@ -8,7 +8,7 @@ import type { Provider } from '../../ai/providers/providers.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import { isTraceField } from '../trace/trace.ts'
-import { isForGateway } from './ai-fields.ts'
+import { isForGateway } from './request-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
 export interface ProviderLines {

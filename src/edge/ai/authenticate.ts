@@ -16,7 +16,7 @@ import { permits } from '../../permissions/permit.ts'
 import type { TokenFault } from '../../tokens/verify.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { challengeFor, runScope } from './metadata.ts'
-import { repeated } from '../ai-call/ai-fields.ts'
+import { repeated } from '../ai-call/request-fields.ts'
 import { withholdCredentials } from '../exchange/gateway-credentials.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 

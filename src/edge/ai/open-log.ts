@@ -7,7 +7,7 @@ import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import { type Once, repeated } from '../ai-call/ai-fields.ts'
+import { type Once, repeated } from '../ai-call/request-fields.ts'
 import { Tap } from '../ai-call/tap.ts'
 import { controlsOf } from './begin-course.ts'
 

@@ -1,6 +1,6 @@
 // What the next request of a connection reuses.
 
-import type { AiFields } from '../ai-call/ai-fields.ts'
+import type { AiFields } from '../ai-call/request-fields.ts'
 import type { FieldId } from '../../http1/fields/fields.ts'
 import type { ProviderLines } from '../ai-call/outbound-call.ts'
 import type { UntrustedLines } from './forwarded-trust.ts'

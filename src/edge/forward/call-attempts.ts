@@ -4,7 +4,7 @@ import { originFailure } from '../../errors/catalogue/origin-failure.ts'
 import { type PreparedAttempt, prepareAttempt } from '../ai/next-attempt.ts'
 import { waitOf } from '../ai/provider-keys.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import { withoutRetry } from '../ai-call/evidence.ts'
+import { withoutRetry } from '../ai-call/response-fields.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type AttemptEvent, type ForwardState, isFailedCall, type Verdict } from './decide.ts'
 

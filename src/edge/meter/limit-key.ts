@@ -6,7 +6,7 @@ import type { LimitKey } from '../../config/model/limit-config.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
 import { token68Of } from '../../tokens/bearer.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import { type Once, repeated } from '../ai-call/ai-fields.ts'
+import { type Once, repeated } from '../ai-call/request-fields.ts'
 import { factsOf } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 

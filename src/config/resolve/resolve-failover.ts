@@ -4,7 +4,7 @@ import { didYouMean } from '../../base/text/nearest.ts'
 import { type Findings, quote } from '../file/mistake.ts'
 import { providerNames } from '../model/config.ts'
 import type { AliasConfig, AliasStep, FailoverConfig, ProviderConfig } from '../model/config.ts'
-import type { FailoverSettings, ModelsSettings } from '../settings/model-settings.ts'
+import type { FailoverSettings, ModelsSettings } from '../settings/failover-settings.ts'
 import type { Placed } from '../shape/shape.ts'
 
 type Aliases = ReadonlyMap<string, ModelsSettings | null>

@@ -8,7 +8,7 @@ import {
   isForGateway,
   findMisplaced,
   repeated,
-} from '../../../src/edge/ai-call/ai-fields.ts'
+} from '../../../src/edge/ai-call/request-fields.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
