@@ -122,10 +122,7 @@ export class TallyBook {
     return scope
   }
 
-  /**
-   * Forgets the scopes of other zones, since names come and go with reloads. Requests in progress continue to
-   * count in theirs.
-   */
+  /** Forgets the scopes of zones that a reload removed; requests in progress still count in theirs. */
   keepZones(names: ReadonlySet<string>): void {
     const wanted = new Set([...names].map(zoneScope))
     for (const name of this.#scopes.keys())

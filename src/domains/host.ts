@@ -9,10 +9,7 @@ export function hostOf(uri: string): string {
   return new URL(uri).hostname.replace(/\.$/, '')
 }
 
-/**
- * Returns why a TXT record at the host can never prove its ownership, as a phrase that follows the name of a
- * field; null if it can.
- */
+/** Returns why a TXT record cannot prove ownership of the host, as a phrase after a field's name, or null. */
 export function hostFault(host: string): string | null {
   if (isAddress(host)) return 'must have a host name, not an IP address: only names have TXT records'
   if (!hostName.test(host))
@@ -48,10 +45,7 @@ function parsed(host: string) {
 
 let tldts: { readonly parse: typeof parse } | null = null
 
-/**
- * Matches IP addresses, also in brackets, and names that end in a number, which a URL parser reads as an
- * address.
- */
+/** Matches IP addresses, and names that end in a number, which URL parsers read as addresses. */
 function isAddress(host: string): boolean {
   return isIP(host) !== 0 || host.startsWith('[') || /(?:^|\.)(?:\d+|0x[\da-f]*)$/i.test(host)
 }

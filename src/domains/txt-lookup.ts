@@ -106,10 +106,7 @@ export class TxtLookup {
   }
 }
 
-/**
- * Returns resolvers in the format of Node, those of the system if none are given; throws if one is not an IP
- * address.
- */
+/** Returns resolvers in Node's format, by default the system's; throws unless all are IP addresses. */
 function serversOf(resolvers: readonly string[]): readonly string[] {
   const node = new Resolver()
   if (resolvers.length > 0) node.setServers(resolvers)

@@ -42,10 +42,7 @@ export function writeTxtQuestion(id: number, host: string, extension: boolean): 
   return Buffer.concat([head, Buffer.from(wireName(host), 'latin1'), question, size])
 }
 
-/**
- * Parses the reply to a question; null for anything else, such as the reply to another question, or a damaged
- * one.
- */
+/** Parses the reply to a question; null for anything else, or a damaged one. */
 export function readTxtReply(message: Buffer, id: number, host: string): TxtReply | null {
   if (message.length < headLength || message.readUInt16BE(0) !== id) return null
   const flags = message.readUInt16BE(2)
@@ -75,10 +72,7 @@ const failures: Readonly<Record<number, Exclude<TxtReply['kind'], 'records' | 't
   5: 'refused',
 }
 
-/**
- * Returns the texts of a name among `count` records, following their CNAME records; null if they cannot be
- * parsed.
- */
+/** Returns the texts of a name, following CNAME records; null if they cannot be parsed. */
 function textsIn(reader: Reader, count: number, requested: string): TxtReply | null {
   const aliases = new Map<string, string>()
   const texts: (readonly [owner: string, text: string])[] = []
@@ -113,10 +107,7 @@ function reachedFrom(requested: string, aliases: ReadonlyMap<string, string>): R
   return reached
 }
 
-/**
- * Formats a name as in messages, in lower case: if labels were joined by dots, one that contains a dot would
- * look like two.
- */
+/** Formats a name as in messages, in lower case: joined by dots, a dot in a label would be lost. */
 function wireName(host: string): string {
   const labels = host.split('.').map(label => String.fromCharCode(label.length) + lowerCase(label))
   return `${labels.join('')}\0`

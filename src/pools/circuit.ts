@@ -77,10 +77,7 @@ export class Circuit {
     this.#closedAt = now
   }
 
-  /**
-   * Opens for twice as long as the last time, unless it has since been closed for at least the maximum
-   * duration.
-   */
+  /** Opens for twice as long as last time, unless closed for the maximum duration since. */
   #open(now: number): void {
     const { base, longest } = this.#config
     const isForgotten = this.isClosed && now - this.#closedAt >= longest

@@ -118,10 +118,7 @@ export class MemberHealth {
     return this.#clock.now() + this.#circuit.openUntil - this.#clock.monotonic()
   }
 
-  /**
-   * Time until a possible end of its unavailability, in ms: the next check while it is down, otherwise the
-   * trial.
-   */
+  /** Ms until it may be available again: by the next check while down, otherwise by the trial. */
   get msUntilHope(): number {
     if (this.check?.isUp === false) return this.check.nextCheckAt - this.#clock.now()
     return this.#circuit === null ? 0 : this.#circuit.openUntil - this.#clock.monotonic()
@@ -129,10 +126,7 @@ export class MemberHealth {
 
   // The outcome of its requests; each is identified by an object, from `begin` to its end.
 
-  /**
-   * Registers a request that is about to be sent; false if it should not be, since another one is the trial
-   * now.
-   */
+  /** Registers a request that is about to be sent; false while another one is the trial. */
   begin(request: object): boolean {
     return this.#isFine || this.#circuit === null || this.#circuit.enter(request, this.#clock.monotonic())
   }

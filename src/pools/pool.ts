@@ -95,10 +95,7 @@ export class Pool<Target extends MemberTarget> {
     return this.members.some(other => other.health !== health && other.health.isServing)
   }
 
-  /**
-   * The number of seconds, at least 1, until a pool without a healthy member may have one: the next check or
-   * the next trial.
-   */
+  /** Seconds, at least 1, until a member may be healthy again, by the next check or trial. */
   get secondsUntilHope(): number {
     let least = Number.POSITIVE_INFINITY
     for (const { health } of this.members) least = Math.min(least, health.msUntilHope)

@@ -8,10 +8,7 @@ import { type ChoiceRequest, type Balance, type Candidate, weightOf } from './ca
 export class Rendezvous implements Balance {
   readonly #header: string | null
 
-  /**
-   * Takes the lower-case name of a header; the client's address is used for null, and for requests without
-   * the header.
-   */
+  /** Takes a lower-case header name; null, or a request without it, uses the client's address. */
   constructor(header: string | null) {
     this.#header = header
   }

@@ -3,10 +3,7 @@
 
 /** Takes turns: all participants `enter`, then one of them is `take`n. */
 export class Turns {
-  /**
-   * How far each is ahead of or behind its share; an entry gains its weight, a turn costs the weights of all
-   * who entered.
-   */
+  /** How far each is ahead of its share: an entry earns its weight, a turn costs all entered weights. */
   readonly #credits: Float64Array
   #first = -1
   #total = 0

@@ -14,10 +14,7 @@ export interface ReadRecord extends ZoneRecordName {
   readonly record: ZoneRecordKinds[ZoneRecordKind] | null
 }
 
-/**
- * The number of lists and pages read at a time, one of them already known: pages are large, and commands have
- * a short timeout.
- */
+/** Lists and pages read at a time, one already known: pages are large, and timeouts are short. */
 const maxLists = 20
 const maxPages = 2
 

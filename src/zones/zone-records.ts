@@ -73,18 +73,12 @@ export class ZoneRecords {
     return this.#follower.open()
   }
 
-  /**
-   * Returns the settings of a zone, empty if there are none; null while the settings of all zones are
-   * unknown.
-   */
+  /** Returns the settings of a zone, empty for none; null while those of all zones are unknown. */
   of(zone: string): KnownZone | null {
     return this.#settings?.of(zone) ?? null
   }
 
-  /**
-   * Calls back after settings have changed, once for changes that arrive together; returns a function that
-   * unsubscribes.
-   */
+  /** Calls back after changes, once for those that arrive together; returns the unsubscriber. */
   follow(listener: () => void): () => void {
     const own = () => listener()
     this.#listeners.add(own)

@@ -14,10 +14,7 @@ export interface Zone<R extends Route = Route> {
   readonly routes: PathLookup<R>
 }
 
-/**
- * Compiles zones to a lookup by host; `buildRoute` makes each route and `buildZone` each zone, with
- * everything that requests need.
- */
+/** Compiles zones to a lookup by host, with routes and zones from the given builders. */
 export function compileZones<R extends Route, Z extends Zone<R>>(
   configs: readonly ZoneConfig[],
   buildRoute: (route: RouteConfig, zone: ZoneConfig) => R,

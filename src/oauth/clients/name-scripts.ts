@@ -21,20 +21,14 @@ export function mixedScripts(name: string): readonly Script[] {
   return scripts.length < 2 || isUsual ? [] : scripts
 }
 
-/**
- * Returns the script of a name if all its letters are of one whose letters often look like Latin, such as
- * Cyrillic; null for any other name.
- */
+/** Returns the script of a name whose letters all belong to one that looks like Latin, or null. */
 export function latinLike(name: string): string | null {
   const scripts = scriptsOf(name)
   const [only] = scripts
   return scripts.length === 1 && likeLatin.has(only!.name) ? only!.name : null
 }
 
-/**
- * Returns what people should know about the letters of a name, as clauses whose subject is the name; empty if
- * nothing.
- */
+/** Returns warnings about the letters of a name, as clauses whose subject is the name. */
 export function scriptDoubts(name: string): readonly string[] {
   const mixed = mixedScripts(name)
   if (mixed.length > 0) {

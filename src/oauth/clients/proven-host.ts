@@ -3,10 +3,7 @@
 import { hostsNamedIn } from '../../domains/host.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 
-/**
- * Returns the host of client_uri, in lower case and as punycode, once DNS has verified it; null before, and
- * without a client_uri.
- */
+/** Returns the verified host of client_uri, in lower case and as punycode; null if there is none. */
 export function provenHostOf({
   clientUri,
   verification,

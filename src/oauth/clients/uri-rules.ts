@@ -39,10 +39,7 @@ type UrlRule = (url: URL) => string | null
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
 
-/**
- * Schemes that open something on the user's machine, or run what they carry; none is an app that waits for a
- * response.
- */
+/** Schemes that open or run something on the user's machine; none is an app awaiting a response. */
 const refusedSchemes: ReadonlySet<string> = new Set([
   'about:',
   'blob:',
@@ -62,10 +59,7 @@ const refusedSchemes: ReadonlySet<string> = new Set([
   'wss:',
 ])
 
-/**
- * The parameters of an authorization response (RFC 6749 section 4.1.2, RFC 9207): a client must not take its
- * own for ours.
- */
+/** Parameters of an authorization response (RFC 6749 section 4.1.2, RFC 9207), reserved for ours. */
 const responseParameters = ['code', 'state', 'iss', 'error'] as const
 
 function fault(
@@ -100,10 +94,7 @@ function textFault(text: string, maxLength: number): string | null {
   return null
 }
 
-/**
- * Removes needless escapes (RFC 3986 section 2.3): `%41` and `A` are one path to some readers and two to
- * others.
- */
+/** Removes needless escapes (RFC 3986 section 2.3), since readers differ on whether `%41` is `A`. */
 function withoutNeedlessEscapes(href: string): string {
   return href.replace(/%[\da-f]{2}/gi, triplet => {
     const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
@@ -141,10 +132,7 @@ function userFault({ username, password }: URL): string | null {
   return username === '' && password === '' ? null : 'must not have a user name or password'
 }
 
-/**
- * The parser accepts characters in a host that end or separate header values; names on the web have none of
- * them.
- */
+/** The parser accepts characters in a host that end or separate header values. */
 function hostFault({ protocol, hostname }: URL): string | null {
   if (/^\[[0-9a-f:]+\]$/.test(hostname)) return null
   const isOfTheWeb = protocol === 'https:' || protocol === 'http:'

@@ -46,10 +46,7 @@ export class Consents {
     this.#clock = clock
   }
 
-  /**
-   * Finds the consent that covers a request; null if there is none, or if several accounts have one, so that
-   * the person has to choose.
-   */
+  /** Finds the consent that covers a request; null for none, or several, of which the person chooses. */
   async covering(client: OAuthClient, user: string, required: Requirements): Promise<CoveringConsent | null> {
     const host = redirectHostOf(required.redirectUri)
     const matches: CoveringConsent[] = []

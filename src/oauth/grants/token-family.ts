@@ -28,10 +28,7 @@ export function endOf(family: string, { user, client, grant }: Owners, now: numb
   return { kind: 'ended_family', digest: endDigestOf(family), ...owners, ...times, data: null }
 }
 
-/**
- * Records which tokens of a family are the last, once they are issued for `spent`; null if there is no
- * refresh token.
- */
+/** Records the last tokens of a family, issued for `spent`; null without a refresh token. */
 export function successionOf(
   spent: Credential,
   issued: readonly Credential[],

@@ -24,10 +24,7 @@ const timeout = 250
 const maxAnnounced = 1_000
 const maxOthers = 100
 
-/**
- * Requests loans from the other workers. A flood of unknown tokens neither reaches them nor delays requests
- * for announced keys.
- */
+/** Requests loans from other workers; a flood of unknown tokens neither reaches them nor delays others. */
 export class Borrower {
   readonly #send: (id: number, announced: AnnouncedKey) => void
   readonly #waiting = new Map<number, (loan: Loan | null) => void>()

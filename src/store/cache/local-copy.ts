@@ -28,10 +28,7 @@ type Copied<Content> = Content & {
   readonly writtenAt: number
 }
 
-/**
- * The delay from a change to the write, which collects further changes, and before a failed write is retried;
- * both in ms.
- */
+/** Delay before a write, which collects further changes, and before a retry, both in ms. */
 const delay = 200
 const pause = 10_000
 
@@ -101,10 +98,7 @@ export class LocalCopy<Content extends Lists<Content>> {
     }
   }
 
-  /**
-   * Writes under another name first, so that a reader finds the old file or the new one, even after a power
-   * cut.
-   */
+  /** Writes under another name first, so that no reader finds half a file, even after a power cut. */
   async #writeWhole(lists: Content): Promise<void> {
     const { path, mark, location, clock } = this.#options
     const draft = `${path}.new`

@@ -62,10 +62,7 @@ export class ReadThrough<T extends object> {
   readonly #misses = new RecentMisses(1 << 13)
   readonly #loads = new Map<string, Promise<T | null>>()
   #loading = 0
-  /**
-   * The latest changes that were reported while lookups ran, and the number of changes before the first of
-   * them.
-   */
+  /** The latest changes reported while lookups ran, and the number of changes before them. */
   #recentChanges: Change[] = []
   #unkept = 0
   /** Changes up to this time were reported before this cache subscribed, so that it has not seen them. */

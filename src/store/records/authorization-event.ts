@@ -1,10 +1,7 @@
 // Events of the authorization server for one OAuth client, stored so that its owner can find out why
 // something failed.
 
-/**
- * One step of an authorization. It never contains a secret, a code or a token; at most 8 K characters as
- * JSON.
- */
+/** One step of an authorization, without secrets, codes and tokens; at most 8 K characters of JSON. */
 export interface AuthorizationEvent {
   /** 32 hex digits. */
   readonly id: string

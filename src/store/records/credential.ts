@@ -58,10 +58,7 @@ export interface Exchange {
   readonly kind: CredentialKind
   readonly digest: string
   readonly at: number
-  /**
-   * How long after its first use, in ms, it may be used again while the refresh token issued for it is
-   * unused.
-   */
+  /** Ms after its first use in which it works again while its refresh token is unused. */
   readonly grace: number
   /**
    * A refresh token comes with a credential of the kind `token_family`, with the digest of `end`, whose data
@@ -132,10 +129,7 @@ export function jsonOf({ digest, user, client, grant, data, expiresAt }: Credent
   return json
 }
 
-/**
- * Returns the most specific owner of a removal, and its id, for the change that reports it; throws if none is
- * given.
- */
+/** Returns the most specific owner of a removal, and its id; throws if none is given. */
 export function narrowest({
   user,
   client,

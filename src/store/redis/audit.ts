@@ -11,10 +11,7 @@ import { keys } from './server/keys.ts'
 import { lua, rankLua } from './server/script.ts'
 import { auditArguments, auditKeys, auditLua } from './companion-writes.ts'
 
-/**
- * Entries per command that reads, and per command that removes, so that neither blocks the server or this
- * process for long.
- */
+/** Entries per read and per removal, so that neither blocks the server or this process for long. */
 const readStep = 200
 const trimStep = 200
 

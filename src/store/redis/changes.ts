@@ -18,10 +18,7 @@ export class RedisChanges implements Changes {
   readonly #connection: Reader
   readonly #clock: Clock
   readonly #listeners = new Set<(change: Change) => void>()
-  /**
-   * The last entry that was read. If it is no longer in the stream, entries are missing: trimmed, or lost in
-   * a failover.
-   */
+  /** The last entry read. If it has left the stream, entries are missing: trimmed, or lost in a failover. */
   #position: string | null = null
   #knownUntil = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | null = null

@@ -27,10 +27,7 @@ import { lua } from './server/script.ts'
 /** The number of an owner's credentials that one step reads, and that one step removes. */
 const step = 200
 
-/**
- * The maximum number of expired members removed from an owner's set with each new one, so that no write takes
- * long.
- */
+/** Expired members removed from an owner's set with each new one, so that no write takes long. */
 const sweepSize = 20
 
 /**

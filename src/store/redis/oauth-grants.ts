@@ -41,10 +41,7 @@ export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthG
   }
 }
 
-/**
- * A grant from before redirect hosts were stored keeps the name that it had then, and is not found by the new
- * one.
- */
+/** A grant from before redirect hosts were stored keeps its old name, so the new one misses it. */
 function nameOf({
   user,
   client,

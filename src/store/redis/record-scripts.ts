@@ -6,10 +6,7 @@ import { keys } from './server/keys.ts'
 import { lua, rankLua, type Script } from './server/script.ts'
 import { togetherCount, togetherLua } from './companion-writes.ts'
 
-/**
- * The maximum number of stored changes; a reader that is further behind is told that everything may have
- * changed.
- */
+/** Stored changes; a reader further behind is told that everything may have changed. */
 export const maxChanges = 1_000
 
 const recordKeyCount = 13

@@ -192,10 +192,7 @@ export class SqliteCredentials implements Credentials {
     return this.#get.get(bytesOf(digest), endKind, this.#clock.now()) !== undefined
   }
 
-  /**
-   * Returns the succession of a family; null if none is stored, or an earlier version, which stores none, has
-   * since continued the family.
-   */
+  /** Returns a family's succession; null if none is stored, or an earlier version has continued it. */
   #successionOf(digest: string): Succession | null {
     const last = (this.#read('token_family', digest)?.data ?? null) as Succession | null
     const hasGoneOn =

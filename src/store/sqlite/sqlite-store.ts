@@ -412,10 +412,7 @@ class UnusableFile extends Error {
   }
 }
 
-/**
- * Moves the counter file out of the way if it is damaged: sites need not stay down for data that starts over
- * each period.
- */
+/** Moves a damaged counter file away: sites need not stay down for data that starts over anyway. */
 async function setAsideIfDamaged(file: string): Promise<void> {
   const damage = await damageOf(file)
   if (damage === null) return

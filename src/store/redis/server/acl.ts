@@ -131,10 +131,7 @@ export function deniedRecords(
   return denied.length === 0 ? null : denialOf(user, onRecords, denied)
 }
 
-/**
- * Returns the commands that the server lacks, by their documented names: they were renamed, or it is not
- * Redis.
- */
+/** Returns the commands that the server lacks, by documented name: renamed, or it is not Redis. */
 export async function missingCommands(
   { send }: Pick<Client, 'send'>,
   reply: unknown,

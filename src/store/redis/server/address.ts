@@ -20,10 +20,7 @@ const scheme = /^redis(s?)(?:\+(sentinel|cluster))?:\/\//i
 const host = /^(?:\[([\da-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i
 const defaultPort = { server: 6379, sentinel: 26379, cluster: 6379 } as const
 
-/**
- * Parses the URL, or returns a sentence that says what is wrong with it, without repeating anything that may
- * be secret.
- */
+/** Parses the URL, or returns what is wrong with it as a sentence without secrets. */
 export function parseAddress(url: string): Address | string {
   const begin = scheme.exec(url)
   if (!begin)

@@ -73,10 +73,7 @@ export interface Subscription {
   end(): void
 }
 
-/**
- * Returns the delay before an attempt (from 1), in ms: doubled up to two seconds, then reduced by up to half
- * at random.
- */
+/** Returns ms before an attempt (from 1): doubled up to two seconds, less up to half at random. */
 export function pauseBefore(attempt: number): number {
   const ceiling = Math.min(maxPause, minPause * 2 ** (attempt - 1))
   return Math.round(ceiling * (0.5 + Math.random() / 2))

@@ -24,10 +24,7 @@ import { allFacts, factsOf, fewFacts, type ServerFacts } from './server-facts.ts
 
 /** The data format that this version writes, and the newest that it reads. */
 const knownFormat = 1
-/**
- * The timeout of the handshake before the server is dialled again, in ms: longer than that of a command, as
- * it may wait behind bulk data.
- */
+/** Ms for the handshake before dialling again: longer than a command, as bulk data may delay it. */
 const greetTimeout = 1_000
 /** Delay between two checks of the server, in ms. */
 const period = 1_000
@@ -68,10 +65,7 @@ export class Connection implements Reader {
     client.onLoss(reason => this.#fail(reason))
   }
 
-  /**
-   * Resolves once it is known whether the server is reachable; rejects with a sentence if its data cannot be
-   * used.
-   */
+  /** Resolves once reachability is known; rejects with a sentence if the data cannot be used. */
   get opened(): Promise<void> {
     return this.#opening.promise
   }

@@ -213,10 +213,7 @@ export class DurableWrites {
     if (!this.#isClosed) this.#timer = setTimeout(() => this.#lookSoon(), period)
   }
 
-  /**
-   * Reads the facts of the server and of its replicas, and checks from time to time whether writes are
-   * confirmed.
-   */
+  /** Reads the facts of the server and its replicas, and at times checks that writes are confirmed. */
   async #inspect(): Promise<Settings> {
     const { timeout, clock, isCluster } = this.#options
     const now = clock.monotonic()

@@ -15,10 +15,7 @@ export class Replicas {
   readonly #sentinels: Sentinels | null
   /** The maximum number of replicas at one time, used if nothing says how many there are. */
   #seen = 0
-  /**
-   * The replicas of the shard in a cluster that most primaries do not consider failed; null outside of a
-   * cluster.
-   */
+  /** Replicas of the shard that most primaries do not consider failed; null outside of a cluster. */
   #sharded: number | null = null
 
   #isBlind = false

@@ -121,10 +121,7 @@ function spareLoss({ needed, spared }: Confirmers): string | null {
   return `Sentinels call ${spared} of ${spared + needed} replicas down or unfit: new writes reach only the others, and are lost if these fail, or if one of the former is promoted before it has caught up.`
 }
 
-/**
- * Returns which keys the server evicts when its memory is full, according to INFO; null for none, or if INFO
- * does not say.
- */
+/** Returns which keys the server evicts when full, according to INFO; null if none or unknown. */
 export function evictionIn(facts: ReadonlyMap<string, string>): Settings['evicts'] {
   const policy = facts.get('maxmemory_policy')
   if (Number(facts.get('maxmemory') ?? 0) === 0 || policy === 'noeviction') return null

@@ -97,10 +97,7 @@ export class Database {
     })
   }
 
-  /**
-   * Whether the last command failed because the file or its lock was unavailable, and no write has succeeded
-   * since.
-   */
+  /** Whether the file or its lock was unavailable last time, with no successful write since. */
   get isUnreachable(): boolean {
     return this.#probe !== null
   }

@@ -4,10 +4,7 @@
 import type { Database, Row } from './database.ts'
 import { applicationId, migrations } from './schema.ts'
 
-/**
- * Runs the missing steps under the write lock; throws a sentence for a file that is newer, or not a Gatehouse
- * file.
- */
+/** Runs the missing steps under the write lock; throws a sentence for newer or foreign files. */
 export async function migrate(db: Database, steps: readonly string[] = migrations): Promise<void> {
   const schema = await db.read(() => schemaOf(db, steps))
   // Before the first write: without a write-ahead log, a commit fails while another connection reads.

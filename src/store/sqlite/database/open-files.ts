@@ -33,10 +33,7 @@ export class OpenFiles {
     return this.#files.map(({ identity }) => identity).join(' ')
   }
 
-  /**
-   * Returns a clause that says what happened to the first file that is no longer at its path; null if all
-   * are.
-   */
+  /** Returns a clause about the first file that is no longer at its path; null if all are. */
   difference(): string | null {
     for (const { path, identity } of this.#files) {
       try {

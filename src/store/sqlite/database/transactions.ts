@@ -72,10 +72,7 @@ export function isOutOfReach(error: unknown): boolean {
   return outOfReach.has(resultCode(error))
 }
 
-/**
- * Whether an error on commit leaves it open whether the transaction was written: it may be on the disk all
- * the same.
- */
+/** Whether an error on commit leaves open whether the transaction is on the disk. */
 export function isTorn(error: unknown): boolean {
   return resultCode(error) === inputOutput
 }

@@ -106,10 +106,7 @@ export class WriteQueue {
     if (this.#waiting.length > 0) this.#attend()
   }
 
-  /**
-   * Runs as much of the queued work as one transaction takes; throws, and leaves all of it queued, if no
-   * transaction can begin.
-   */
+  /** Runs what fits in one transaction; throws, with everything still queued, if none can begin. */
   #transact(): void {
     const { transactions, report } = this.#options
     transactions.begin()
