@@ -231,12 +231,29 @@ async function furnish(
     ],
   })
   await traffic(gateway, account, made.value)
+  const model = (id: string, provider: string, model: string, fallback: string) => ({
+    id,
+    type: 'model',
+    properties: { provider, model, timeout: 20_000, retries: 1 },
+    outputs: { success: { elementId: 'end' }, fallback: { elementId: fallback } },
+  })
+  const route = await ask('POST', `${own}/ai-gateway/gateways/default/routes`, {
+    name: 'support',
+    elements: [
+      { id: 'start', type: 'start', outputs: { next: { elementId: 'model 1' } } },
+      model('model 1', 'openai', 'gpt-4o-mini', 'model 1, then 2'),
+      model('model 1, then 2', 'groq', 'llama-3.3-70b-versatile', 'end'),
+      { id: 'end', type: 'end', outputs: {} },
+    ],
+  })
   const logs = await ask('GET', `${own}/ai-gateway/gateways/default/logs`)
   return {
     client: client.client_id,
     member: member.id,
     token: made.id,
     gateway: 'default',
+    modelroute: route.id,
+    version: route.version.version_id,
     log: logs[0]?.id,
     zone: 'shop.example',
     rule: rule.id,

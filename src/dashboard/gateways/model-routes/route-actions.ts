@@ -41,7 +41,7 @@ async function deployment(request: PageRequest, draft: Draft) {
     content: html`${confirmation({
       frame: request.frameFor(request.path),
       draft: draft.with({ [etagField]: route.version.version_id }),
-      what: html`<p>Calls to <b>dynamic/${isolated(route.name)}</b> go to version <code>${shortId(version.version_id)}</code> of ${time(version.created_at)} within a second: <span class="long">${routeInBrief(version.elements)}</span>.</p><p>Now they go to version <code>${shortId(route.version.version_id)}</code>: <span class="long">${routeInBrief(route.elements)}</span>.</p>`,
+      what: html`<p>Calls to <b>dynamic/${isolated(route.name)}</b> go to version <code>${shortId(version.version_id)}</code> of ${time(version.created_at)} within a second: <span class="long">${routeInBrief(version.elements)}</span></p><p>Now they go to version <code>${shortId(route.version.version_id)}</code>: <span class="long">${routeInBrief(route.elements)}</span></p>`,
       send: 'Deploy this version',
       cancel: routePageOf(request),
     })}${stepsTable(version.elements)}`,

@@ -9,7 +9,7 @@ import { checkbox } from '../../parts/fields.ts'
 import { draftForm } from '../../parts/forms.ts'
 import { html } from '../../../base/text/html.ts'
 import { findGateway, gatewayOf } from '../page-data.ts'
-import type { DynamicRoute } from './model-route.ts'
+import { type DynamicRoute, routeInBrief } from './model-route.ts'
 import { crumbsOfRoutes, findRoute, listOf, routeOf, routePageOf } from './route-data.ts'
 import { elementsOf, newValues, refusedRoute, routeFields, routeLabels, valuesOfRoute } from './route-form.ts'
 
@@ -38,12 +38,16 @@ export const changeRoute: Handler = async request => {
   const draft = Draft.of(request.form)
   const read = elementsOf(draft)
   if ('draft' in read) return editRoute(request, route, read.draft)
-  const current = valuesOfRoute(route.name, route.elements)
   if (draft.etag !== route.version.version_id)
-    return editRoute(request, route, draft.overtaken(current, route.version.version_id))
+    return editRoute(request, route, draft.overtaken(shownOf(route), route.version.version_id))
   const failure = await save(request, route, draft, read.elements)
   if (failure === null) return redirectWith(routePageOf(request), 'route-saved')
   return failure.status === 404 ? failure : editRoute(request, route, refusedRoute(draft, failure))
+}
+
+/** Returns the current values in words: those of the fields may be of the other kind, or long. */
+function shownOf({ name, elements }: DynamicRoute) {
+  return { name, kind: routeInBrief(elements) }
 }
 
 /** The version comes first: until it is deployed, nothing has changed for calls. */

@@ -10,6 +10,7 @@ import { areaField, selectField, textField } from '../../parts/fields.ts'
 
 const maxRows = 5
 const rowNumbers = Array.from({ length: maxRows }, (_, i) => i)
+const shownRows = 2
 const defaultTimeout = '30'
 
 /** One model of the list. */
@@ -24,7 +25,7 @@ interface Row {
 }
 
 const rowLabels = {
-  model: 'Model',
+  model: 'Provider and model',
   timeout: 'Timeout in s',
   retries: 'Retries',
   share: 'Share in %',
@@ -36,7 +37,7 @@ export const routeLabels: Readonly<Record<string, string>> = {
   kind: 'Where calls go',
   ...Object.fromEntries(
     rowNumbers.flatMap(i =>
-      Object.entries(rowLabels).map(([name, label]) => [`${name}.${i}`, `${label}, ${i + 1}`]),
+      Object.entries(rowLabels).map(([name, label]) => [`${name}.${i}`, `${label} of model ${i + 1}`]),
     ),
   ),
   elements: 'Elements',
@@ -58,7 +59,7 @@ export function routeFields(draft: Draft): Html {
       { value: 'list', label: 'To a list of models' },
       { value: 'elements', label: 'By elements in JSON: conditions, rates and all else' },
     ],
-  })}<div class="kind models"><p class="hint">They are tried in this order. With a share, that part of the calls begins with the model, and goes on to the others.</p>${rowNumbers.map(i => rowFields(draft, i))}</div><div class="kind elements">${areaField(
+  })}<div class="kind models"><p class="hint">They are tried in this order. With a share, that part of the calls begins with the model, and goes on to the others.</p>${rowsOf(draft)}</div><div class="kind elements">${areaField(
     draft,
     {
       name: 'elements',
@@ -71,21 +72,27 @@ export function routeFields(draft: Draft): Html {
   )}</div></div>`
 }
 
+/** Shows the first rows, and the others if they are in use; else they are a click away. */
+function rowsOf(draft: Draft): Html {
+  const rows = rowNumbers.map(i => rowFields(draft, i))
+  const isLong = filledRows(draft).some(i => i >= shownRows)
+  return html`${rows.slice(0, shownRows)}<details${isLong && html` open`}><summary>More models</summary>${rows.slice(shownRows)}</details>`
+}
+
 function rowFields(draft: Draft, i: number): Html {
-  const label = (name: keyof typeof rowLabels) => `${rowLabels[name]}, ${i + 1}`
   return html`<fieldset class="part"><legend>Model ${i + 1}</legend>${textField(draft, {
     name: `model.${i}`,
-    label: label('model'),
+    label: rowLabels.model,
     placeholder: 'PROVIDER/MODEL',
     isDependent: true,
   })}<div class="pair">${textField(draft, {
     name: `timeout.${i}`,
-    label: label('timeout'),
+    label: rowLabels.timeout,
     placeholder: defaultTimeout,
     isDependent: true,
   })}${textField(draft, {
     name: `retries.${i}`,
-    label: label('retries'),
+    label: rowLabels.retries,
     type: 'number',
     minimum: 0,
     maximum: 4,
@@ -93,7 +100,7 @@ function rowFields(draft: Draft, i: number): Html {
     isDependent: true,
   })}${textField(draft, {
     name: `share.${i}`,
-    label: label('share'),
+    label: rowLabels.share,
     isDependent: true,
   })}</div></fieldset>`
 }

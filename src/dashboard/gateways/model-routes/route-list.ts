@@ -7,7 +7,7 @@ import type { ModelAlias } from '../../page/gateway-endpoint.ts'
 import { paths } from '../../page/paths.ts'
 import { emptyState, pager, table } from '../../parts/lists.ts'
 import { nextStep, stepLink } from '../../parts/next-step.ts'
-import { brief, time } from '../../parts/values.ts'
+import { brief, oneLine, time } from '../../parts/values.ts'
 import { crumbsOf, gatewayOf } from '../page-data.ts'
 import { type DynamicRoute, routeInBrief } from './model-route.ts'
 import { listOf } from './route-data.ts'
@@ -40,7 +40,7 @@ export const showRoutes: Handler = async request => {
     },
     {
       title: 'Version',
-      cell: ({ version }: DynamicRoute) => html`<code>${shortId(version.version_id)}</code>`,
+      cell: ({ version }: DynamicRoute) => html`<code>${oneLine(shortId(version.version_id))}</code>`,
     },
     { title: 'Deployed', cell: ({ deployment }: DynamicRoute) => time(deployment.created_at) },
   ]

@@ -62,7 +62,7 @@ function summaryCard(
 
 /** Makes the table of the elements of a version in the order in which calls come to them. */
 export function stepsTable(elements: readonly RouteElement[]): Html {
-  const names = new Map(elements.map(element => [element.id, element]))
+  const byId = new Map(elements.map(element => [element.id, element]))
   const columns = [
     { title: 'Step', isName: true, cell: ({ id }: RouteElement) => isolated(id) },
     {
@@ -74,16 +74,25 @@ export function stepsTable(elements: readonly RouteElement[]): Html {
       cell: (element: RouteElement) =>
         html`<span class="long">${outputsOf(element)
           .filter(([name]) => element.type !== 'model' || name !== 'success')
-          .map(([name, next], i) => [i > 0 && '; ', wordsOf(element, name), isolated(next)])}</span>`,
+          .map(([name, next], i) => [
+            i > 0 && '; ',
+            wordsOf(element, name),
+            nextOf(element, byId.get(next)!),
+          ])}</span>`,
     },
   ]
-  const visible = ordered(elements, names).filter(({ type }) => type !== 'end')
+  const visible = ordered(elements, byId).filter(({ type }) => type !== 'end')
   return html`<h2 class="over">Steps</h2>${table('Steps of a call', columns, visible)}`
 }
 
 function wordsOf(element: RouteElement, name: string): string {
   const words = outputInWords(element, name)
   return words === '' ? '' : `${words}: `
+}
+
+function nextOf({ type }: RouteElement, next: RouteElement): Html {
+  if (next.type !== 'end') return isolated(next.id)
+  return html`${type === 'rate' ? 'refused with 429' : 'the call fails'}`
 }
 
 function ordered(
