@@ -19,8 +19,12 @@ test('a route is created from a list of models, changed, rolled back and deleted
   const { base, get, submit, ask } = await openDashboard(t)
   const empty = await get(base + routes)
   assert.match(empty.text, /No routes yet A route is a name that callers send/)
-  assert.match(empty.body, new RegExp(`href="${base}/docs/failover".*href="${base}${routes}/new"`, 's'))
+  assert.match(
+    empty.body,
+    new RegExp(`href="${base}/docs/failover#dynamic-routes".*href="${base}${routes}/new"`, 's'),
+  )
 
+  assert.match((await get(`${base}/docs/failover`)).body, /id="dynamic-routes"/)
   const created = await submit(`${base}${routes}/new`, list)
   assert.equal(created.status, 303, created.text)
   const page = await created.follow()
@@ -99,7 +103,17 @@ test('mistakes of a list are shown at their rows, and those of elements by their
     assert.match(refused.text, sentence)
   }
   assert.equal((await send({})).status, 303)
-  assert.match((await send({})).text, /A route of this gateway has this name/)
+  const taken = await send({})
+  assert.match(taken.text, /Is taken by another dynamic route of this gateway/)
+  assert.ok(taken.body.includes('id="name-fault"'))
+})
+
+test('a gateway that is full of routes says so', async t => {
+  const { base, submit } = await openDashboard(t)
+  for (let i = 0; i < 100; i++) await submit(`${base}${routes}/new`, { ...list, name: `chat-${i}` })
+  const refused = await submit(`${base}${routes}/new`, list)
+  assert.equal(refused.status, 409)
+  assert.match(refused.text, /The gateway already has 100 dynamic routes: delete one first/)
 })
 
 test('people who may only read see routes and aliases, and nothing to change them', async t => {

@@ -187,7 +187,6 @@ function numberIn(text: string): number {
 
 /** Returns the draft with the faults of the API, at the rows of a list or at the elements. */
 export function refusedRoute(draft: Draft, failure: Failure): Draft {
-  if (failure.status === 409) return draft.withFault('name', 'A route of this gateway has this name.')
   if (draft.value('kind') === 'elements') return draft.refused(failure, { '/elements': 'elements' })
   const made = elementsOf(draft)
   const elements = 'elements' in made ? (made.elements as readonly RouteElement[]) : []

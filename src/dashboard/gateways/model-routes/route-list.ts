@@ -25,8 +25,8 @@ export const showRoutes: Handler = async request => {
   const { routes, ...info } = response.result
   const create = stepLink(paths.newModelRoute(account.id, params.gateway!), 'Create a route')
   const isEmpty = info.total_count === 0
-  const guide = html`<a href="${paths.guide(account.id, 'failover')}">Aliases and failover</a>`
-  const whatFor = html`A route is a name that callers send in place of a model, as <code>dynamic/NAME</code>: it says which models are tried, and in which order. It changes within a second, and can be rolled back; ${guide} tells more.`
+  const guide = html`<a href="${paths.guide(account.id, 'failover')}#dynamic-routes">Dynamic routes</a>`
+  const whatFor = html`A route is a name that callers send in place of a model, as <code>dynamic/NAME</code>: it says which models are tried, and in which order. It changes within a second, and can be rolled back; ${guide} has the details.`
   const columns = [
     {
       title: 'Name',
@@ -52,7 +52,7 @@ export const showRoutes: Handler = async request => {
     content: html`${
       isEmpty
         ? emptyState('No routes yet', whatFor, nextStep(request, 'AI Gateway Edit', create))
-        : html`<p class="aside">Callers send <code>dynamic/NAME</code> as the model. ${guide} tells more.</p>${table('Routes of this gateway', columns, routes)}${pager(listOf(request), query, { ...info, count: routes.length })}`
+        : html`<p class="aside">Callers send <code>dynamic/NAME</code> as the model. ${guide} has the details.</p>${table('Routes of this gateway', columns, routes)}${pager(listOf(request), query, { ...info, count: routes.length })}`
     }${aliasesPart(request)}`,
   }
 }
