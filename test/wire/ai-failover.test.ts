@@ -3,6 +3,7 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { AiConfig, AliasStep } from '../../src/config/model/config.ts'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { freePort } from '../help/free-port.ts'
@@ -46,6 +47,7 @@ interface Trial extends AiSettings {
   readonly rules?: Partial<AiConfig['failover']>
   /** The URL of a provider custom-down. */
   readonly down?: string
+  readonly keys?: readonly string[]
 }
 
 /** Starts an alias `fast` of two providers, the first of which fails as the script says. */
@@ -55,7 +57,13 @@ async function start(
   respond: Respond,
   trial: Trial = {},
 ): Promise<Started> {
-  const { steps = [step('openai/gpt-4o-mini'), step('groq/llama')], rules, down, ...settings } = trial
+  const {
+    steps = [step('openai/gpt-4o-mini'), step('groq/llama')],
+    rules,
+    down,
+    keys = ['sk-1'],
+    ...settings
+  } = trial
   const first = await startOrigin(t, async wire => {
     for (;;) {
       const request = await wire.request()
@@ -73,7 +81,7 @@ async function start(
     }
   })
   const providers = {
-    openai: { url: first.url, keys: ['sk-1'] },
+    openai: { url: first.url, keys },
     groq: { url: second.url, keys: ['sk-2'] },
     anthropic: { url: second.url, keys: ['sk-3'] },
     ...(down !== undefined && { 'custom-down': { url: down, keys: ['sk-4'] } }),
@@ -264,6 +272,133 @@ test('a call that its provider refuses goes to no other', async t => {
   equal(response.field('svc-aig-attempts')!.includes('outcome=http_400'), true)
 })
 
+const busy = 'HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\n{}'
+
+for (const status of [401, 429])
+  test(`a provider with several keys at ${status} leaves an attempt to the next model`, async t => {
+    const { first, second, ask } = await start(
+      t,
+      wire => wire.send(`HTTP/1.1 ${status} No\r\nRetry-After: 1\r\nContent-Length: 2\r\n\r\n{}`),
+      () => json(completion),
+      { keys: ['a', 'b', 'c', 'd'] },
+    )
+    equal((await ask({})).status, 200)
+    deepEqual([first.requests.length, second.requests.length], [2, 1])
+    equal((await ask({}, 'svc-aig-max-attempts: 1')).status, status)
+    equal(first.requests.length, 3)
+  })
+
+test('a key that its provider refuses leads to the next model', async t => {
+  const { second, ask } = await start(
+    t,
+    wire => wire.send('HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\n{}'),
+    () => json(completion),
+  )
+  equal((await ask({})).status, 200)
+  equal(second.requests.length, 1)
+})
+
+test('comments keep no call waiting beyond the time for a response', async t => {
+  const { ask } = await start(
+    t,
+    async wire => {
+      await wire.send(chunked())
+      while (!wire.socket.destroyed) {
+        await wire.send(chunked(': ping\n\n').slice(chunked().length)).catch(() => {})
+        await setTimeout(50)
+      }
+    },
+    () => whole(role, word('Hello'), finished),
+    { timeouts: { response: 400 } },
+  )
+  const response = await ask({ stream: true })
+  equal(response.status, 200)
+  match(response.field('svc-aig-attempts')!, /^openai;.*outcome=origin_response_timeout/)
+})
+
+test('a stream of nothing but its end has no content', async t => {
+  const { second, ask } = await start(
+    t,
+    wire => wire.send(whole(role, 'data: [DONE]\n\n')),
+    () => whole(role, word('Hello'), finished),
+  )
+  equal((await ask({ stream: true })).text, role + word('Hello') + finished)
+  equal(second.requests.length, 1)
+})
+
+test('a response that has begun in time may take longer to end', async t => {
+  const text = JSON.stringify(completion)
+  const { second, ask } = await start(
+    t,
+    async wire => {
+      await wire.send(
+        `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n{`,
+      )
+      await setTimeout(600)
+      await wire.send(text.slice(1))
+    },
+    () => json(completion),
+    { steps: [step('openai/gpt-4o-mini', { timeout: 200 }), step('groq/llama')] },
+  )
+  equal((await ask({})).status, 200)
+  equal(second.requests.length, 0)
+})
+
+test('usage that only the gateway asked for costs the call no attempt', async t => {
+  const refusal = '{"error":{"message":"stream_options not allowed"}}'
+  const { first, second, ask } = await start(
+    t,
+    wire =>
+      first.requests.length === 1
+        ? wire.send(`HTTP/1.1 400 No\r\nContent-Length: ${refusal.length}\r\n\r\n${refusal}`)
+        : wire.send(busy),
+    () => whole(role, word('Hello'), finished),
+  )
+  equal((await ask({ stream: true }, 'svc-aig-max-attempts: 2')).status, 200)
+  deepEqual([first.requests.length, second.requests.length], [2, 1])
+})
+
+test('a wait for which a provider asks is over before the same model is tried again', async t => {
+  const times: number[] = []
+  const { ask } = await start(
+    t,
+    wire => {
+      times.push(performance.now())
+      return wire.send(times.length === 1 ? busy.replace('\r\n', '\r\nRetry-After: 1\r\n') : json(completion))
+    },
+    () => '',
+  )
+  equal((await ask({ model: 'openai/gpt-4o-mini' }, 'svc-aig-max-attempts: 2')).status, 200)
+  ok(times[1]! - times[0]! >= 990, `${times[1]! - times[0]!} ms`)
+})
+
+test('no field of a caller that names another account goes to a provider that an alias chose', async t => {
+  const { first, second, ask } = await start(
+    t,
+    wire => wire.send(busy),
+    () => json(completion),
+  )
+  const fields = [
+    'openai-organization: org-1',
+    'helicone-auth: Bearer h',
+    'x-goog-user-project: p',
+    'anthropic-beta: b',
+  ]
+  equal((await ask({}, ...fields)).status, 200)
+  const named = (lines: readonly string[]) => lines.filter(line => fields.includes(line))
+  deepEqual(named(first.requests[0]!.lines), ['openai-organization: org-1'])
+  deepEqual(named(second.requests[0]!.lines), [])
+})
+
+test('an interim response of a provider that may fail is not passed on', async t => {
+  const { ask } = await start(
+    t,
+    wire => wire.send(`HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n${busy}`),
+    () => json(completion),
+  )
+  equal((await ask({})).status, 200)
+})
+
 describe('if every model fails', () => {
   test('the caller gets the last response as it is, and its SDK is kept from beginning anew', async t => {
     const { ask } = await start(
@@ -307,7 +442,6 @@ describe('if every model fails', () => {
 
   test('no call makes more attempts than it may', async t => {
     const steps = [step('openai/a', { retries: 4 }), step('groq/b', { retries: 4 })]
-    const busy = 'HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\n{}'
     const { first, second, ask } = await start(
       t,
       wire => wire.send(busy),

@@ -49,6 +49,8 @@ export class AiExchange {
   readonly attempts: LedgerAttempt[] = []
   /** Further attempts were in vain, so its caller should not begin again. */
   isExhausted = false
+  /** Attempts that the gateway itself made necessary, which do not count towards the maximum. */
+  uncounted = 0
   /** Members of the request that were left out. */
   dropped: readonly string[] = []
   rewriting: Rewriting | null = null

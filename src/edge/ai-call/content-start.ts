@@ -29,6 +29,7 @@ export class FirstContent {
 
   readonly #onEvent = (event: string, data: string): void => {
     if (this.#hasBegun) return
+    if (data.trim() === '[DONE]') return
     const value = data.length > maxOpening ? null : parse(data)
     this.#hasBegun = isContent(event, value)
     this.isError = this.#hasBegun && isError(event, value)
@@ -44,7 +45,10 @@ export function isSound({ isEventStream, isEncoded, contentType }: ResponseHead,
   // Parsing costs more than the rest of the call.
   if (!body.includes('"error"')) return true
   const value = parse(body.toString())
-  return isObject(value) && ((value.error ?? null) === null || results.some(name => name in value))
+  return (
+    isObject(value) &&
+    ((value.error ?? null) === null || results.some(name => (value[name] ?? null) !== null))
+  )
 }
 
 const brace = { open: 0x7b, close: 0x7d }

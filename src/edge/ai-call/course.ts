@@ -55,6 +55,11 @@ export class Course {
     return this.#retries
   }
 
+  /** Whether another key may be tried after so many attempts: one is left to the next model. */
+  mayChangeKey(attempts: number): boolean {
+    return attempts + (this.fallback === null ? 0 : 1) < this.maxAttempts
+  }
+
   get delay(): number {
     const { delay, backoff } = this.#controls
     return delayOf(this.#retried + 1, delay ?? defaultDelay, backoff ?? 'exponential')

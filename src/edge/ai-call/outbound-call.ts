@@ -1,6 +1,6 @@
 // An AI call as its provider sees it, without anything about the client behind the gateway.
 
-import { crosses, equalsIgnoreCase, type FieldId } from '../../http1/fields/fields.ts'
+import { crosses, equalsIgnoreCase, field, type FieldId } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { KeyRing } from '../../ai/providers/key-ring.ts'
 import type { Dialect } from '../../ai/providers/provider-rows.ts'
@@ -68,6 +68,7 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     if (!crosses(ids[i]!, 'request') || isNotForwarded(name) || hopByHop?.has(name.toLowerCase())) continue
     if (ai.providerDialect !== null && isOfOtherApi(name, ai.providerDialect)) continue
     if (isTraced && isTraceField(ids[i]!)) continue
+    if (ai.isRouted && ids[i] === field.other && !isForProvider(name, ai)) continue
     const line = `${name}: ${fields[2 * i + 1]}\r\n`
     if (isOneOf(name, credentials)) credential += callersCredential(ai, name, fields[2 * i + 1]!, line)
     else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line
@@ -85,6 +86,20 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     credential,
     defaults: defaults(provider, fields),
   }
+}
+
+/**
+ * Whether a field is for the provider that an alias chose. Others may name an account or a credential of the
+ * caller somewhere else.
+ */
+function isForProvider(name: string, { provider, providerDialect }: AiExchange): boolean {
+  if (isOneOf(name, credentials)) return true
+  if (providerDialect === 'anthropic') return startsWith(name, 'anthropic-')
+  return provider!.name === 'openai' && startsWith(name, 'openai-')
+}
+
+function startsWith(name: string, prefix: string): boolean {
+  return name.length > prefix.length && equalsIgnoreCase(name.slice(0, prefix.length), prefix)
 }
 
 /** Whether the caller brought a credential that replaces the configured one. */
@@ -151,7 +166,7 @@ function isNotForwarded(name: string): boolean {
 /** Another API than the provider's might read it differently. */
 function isOfOtherApi(name: string, providerDialect: Dialect): boolean {
   const prefix = providerDialect === 'openai' ? 'anthropic-' : 'openai-'
-  return name.length > prefix.length && equalsIgnoreCase(name.slice(0, prefix.length), prefix)
+  return startsWith(name, prefix)
 }
 
 function isOneOf(name: string, names: readonly string[]): boolean {

@@ -19,10 +19,10 @@ export function prepareAttempt(
   x: Exchange,
   ai: AiExchange,
   course: Course,
-  { duration, wait }: Pick<FailedAttempt, 'duration' | 'wait'>,
+  { attempts, duration, wait }: Pick<FailedAttempt, 'attempts' | 'duration' | 'wait'>,
 ): PreparedAttempt | null {
   const failed: FailedAttempt = {
-    attempts: ai.attempts.length + 1,
+    attempts,
     maxAttempts: course.maxAttempts,
     retries: course.retries,
     hasNext: course.fallback !== null && ai.target.api !== 'native',

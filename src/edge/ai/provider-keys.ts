@@ -6,6 +6,7 @@ import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { retryAfterIn } from '../../http1/fields/retry-after.ts'
 import type { Key } from '../../ai/providers/key-ring.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Course } from '../ai-call/course.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
 
@@ -25,9 +26,11 @@ export function verdictOnKey(
   ai: AiExchange,
   head: ResponseHead,
   isWhole: boolean,
-): 'another' | Refusal | null {
-  const { key, keys } = ai
-  if (key === null || keys === null) return null
+): 'another' | 'given_up' | Refusal | null {
+  const { key, keys, course } = ai
+  if (key === null) return null
+  const isFinal = course !== null && !course.mayChangeKey(ai.attempts.length - ai.uncounted + 1)
+  if (keys === null) return course !== null && head.status === 401 ? 'given_up' : null
   const now = x.plane.clock.monotonic()
   if (head.status < 400) keys.worked(key, now)
   // The provider accepts a key for this call, so the others were at fault.
@@ -38,13 +41,17 @@ export function verdictOnKey(
   if (head.status === 401 && wait === null && keys.isTrusted(key, now) && mayRefuseCall(x, ai)) {
     const doubtedKeys = (ai.doubtedKeys ??= [])
     doubtedKeys.push(key)
-    return isWhole && keys.hasAnother(now, doubtedKeys) ? 'another' : null
+    return isWhole && !isFinal && keys.hasAnother(now, doubtedKeys) ? 'another' : orGivenUp(course)
   }
   setAside(x, ai, key, head.status, wait, limitsIn(head.fields))
   const first = keys.firstBack(now)
   if (first !== null) return outOfKeys(x, ai, first, now)
   // A key that is available again must not keep a call retrying forever.
-  return isWhole && ++ai.keyChanges < keys.size ? 'another' : null
+  return isWhole && !isFinal && ++ai.keyChanges < keys.size ? 'another' : orGivenUp(course)
+}
+
+function orGivenUp(course: Course | null): 'given_up' | null {
+  return course === null ? null : 'given_up'
 }
 
 /** Null if the provider does not ask to wait. */

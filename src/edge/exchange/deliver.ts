@@ -57,7 +57,10 @@ export function deliverBug(x: Exchange, bug: unknown): void {
 
 function inNameOfProvider(x: Exchange, { provider, course }: AiExchange, refusal: Refusal): Refusal {
   if (provider === null) return refusal
-  return inNameOf(provider.name, refusal, { ...x.route!.config.timeouts, content: course?.timeout ?? 0 })
+  return inNameOf(provider.name, refusal, {
+    ...x.route!.config.timeouts,
+    content: course?.timeout ?? x.route!.config.timeouts.response,
+  })
 }
 
 function respond(x: Exchange, refusal: Refusal, occasion: Occasion, options: Options): void {

@@ -35,6 +35,8 @@ interface AttemptOwner {
   report(event: AttemptEvent): void
   /** Nothing else can take the place of the response to a call. */
   begun(): void
+  /** The body of a call with a course has begun, and is held to its end. */
+  contentBegan(): void
 }
 
 /**
@@ -228,7 +230,7 @@ export class Attempt implements ConnectionRequest {
   }
 
   interim(head: ResponseHead): void {
-    if (head.status === 100) return
+    if (head.status === 100 || this.#x.ai?.course != null) return
     if (!this.#x.client.interim(this.#x, relayedInterim(this.#x, head))) this.#lease?.pause()
   }
 
@@ -363,6 +365,10 @@ export class Attempt implements ConnectionRequest {
     held.bytes.append(bytes)
     if (held.bytes.size > maxSize) return this.#releaseHeld(held)
     // Any other response is held to its end: until then it may break off.
+    if (content !== null && !head.isEventStream) {
+      this.#owner.contentBegan()
+      this.#enter('waiting', this.timeouts.idle)
+    }
     if (content === null || !head.isEventStream) return
     if (!content.push(bytes)) return this.#enter('waiting', this.timeouts.response)
     if (content.isError) this.#reportFailedStart(head)

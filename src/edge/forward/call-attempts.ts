@@ -24,6 +24,8 @@ export class CallAttempts {
   #beganAt = 0
   /** What another attempt may follow, and that attempt; undefined before that is decided. */
   #event: AttemptEvent | null = null
+  /** Whether the attempt is in the ledger already. */
+  #isNoted = false
   #prepared: PreparedAttempt | null | undefined = undefined
 
   constructor(x: Exchange, ai: AiExchange) {
@@ -35,12 +37,19 @@ export class CallAttempts {
     this.#beganAt = this.#x.plane.clock.monotonic()
     const { course } = this.#ai
     if (course === null) return
-    const { timeout, deadline } = course
-    this.contentDeadline = timeout === null ? deadline : Math.min(this.#beganAt + timeout, deadline)
+    const timeout = course.timeout ?? this.#x.route!.config.timeouts.response
+    this.contentDeadline =
+      timeout === 0 ? course.deadline : Math.min(this.#beganAt + timeout, course.deadline)
   }
 
-  reported(event: AttemptEvent): void {
+  /** Ends the time until the content: a body that is held to its end has begun. */
+  contentBegan(): void {
+    this.contentDeadline = Number.POSITIVE_INFINITY
+  }
+
+  reported(event: AttemptEvent, stage: ForwardState['stage']): void {
     this.#event = event
+    this.#isNoted = stage === 'relaying'
     this.#prepared = undefined
   }
 
@@ -48,7 +57,8 @@ export class CallAttempts {
     if (this.#prepared === undefined) {
       const event = this.#event!
       const wait = 'head' in event ? waitOf(this.#x, event.head) : null
-      const failed = { duration: this.#duration, wait }
+      const attempts = this.#ai.attempts.length - this.#ai.uncounted + (this.#isNoted ? 0 : 1)
+      const failed = { attempts, duration: this.#duration, wait }
       this.#prepared = prepareAttempt(this.#x, this.#ai, this.#ai.course!, failed)
     }
     return this.#prepared
@@ -61,6 +71,7 @@ export class CallAttempts {
     // A response that was under way has failed.
     if (state.stage === 'relaying') return this.#amend(outcomeOf(event))
     this.#add(outcomeOf(event))
+    if (event.type === 'usage_refused') this.#ai.uncounted++
     if (verdict === 'next_attempt' || course === null || attempts.length < 2) return
     this.#ai.isExhausted = isFailedCall(state, event, verdict)
     if (this.#ai.isExhausted) this.#x.responseChanges = withoutRetry

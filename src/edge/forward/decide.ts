@@ -69,7 +69,7 @@ export interface ForwardState {
   /** False once attempts, members or budget are exhausted. */
   readonly mayRetry: boolean
   readonly retryOn: ReadonlySet<number>
-  readonly aboutKey: 'another' | Refusal | null
+  readonly aboutKey: 'another' | 'given_up' | Refusal | null
   readonly isByHttp2: boolean
   readonly redirect: 'none' | 'follow' | 'too_many'
   /** Null unless it is an AI call with a course. */
@@ -137,6 +137,7 @@ export function isIdleLoss({ isReused, hasResponseBegun }: ForwardState, { row }
 function afterResponse(state: ForwardState, head: ResponseHead): Verdict {
   if (head.status >= 500)
     return state.retryOn.has(head.status) && mayGoElsewhere(state) ? 'retry_elsewhere' : 'relay'
+  if (state.aboutKey === 'given_up') return 'relay'
   if (state.aboutKey !== null) return state.aboutKey === 'another' ? 'retry' : 'refuse'
   // The next message of the handshake must come on the same connection, but streams share one.
   if (head.status === 401 && state.isByHttp2 && head.authenticatesConnection && continuesHandshake(head))

@@ -213,7 +213,7 @@ class Forwarding implements RequestHandler, ForwardState {
   report(event: AttemptEvent): void {
     const { addedLines } = this.#x
     if (event.type === 'response') this.#noteResponse(event.head)
-    this.#calls?.reported(event)
+    this.#calls?.reported(event, this.stage)
     const verdict = decide(this, event)
     if (event.type === 'failure' && verdict !== 'look_up_again') this.#noteFailure(event)
     this.#calls?.note(this, verdict, event)
@@ -310,6 +310,10 @@ class Forwarding implements RequestHandler, ForwardState {
     this.#attempt!.relay(event)
   }
 
+  contentBegan(): void {
+    this.#calls!.contentBegan()
+  }
+
   begun(): void {
     const x = this.#x
     // Responses may go on for long, and nothing is sent again.
@@ -373,7 +377,7 @@ class Forwarding implements RequestHandler, ForwardState {
     const delay = prepared.type === 'retry' ? prepared.delay : 0
     if (delay === 0) return this.#resume()
     this.#attempt = null
-    this.#resumeAt = x.plane.coarseNow + delay
+    this.#resumeAt = x.plane.clock.monotonic() + delay
   }
 
   #resume(): void {

@@ -26,6 +26,7 @@ function start(t: TestContext, text = request('GET /')) {
     isHttp1Required: false,
     report: (event: AttemptEvent) => void events.push(event),
     begun: () => {},
+    contentBegan: () => {},
   }
   return {
     x,
