@@ -390,6 +390,31 @@ test('no field of a caller that names another account goes to a provider that an
   deepEqual(named(second.requests[0]!.lines), [])
 })
 
+test('Proxy-Status has the attempts of a call, if it is on', async t => {
+  const { ask } = await start(
+    t,
+    wire => wire.send(busy),
+    () => json(completion),
+    { proxyStatus: true },
+  )
+  equal(
+    (await ask({})).field('proxy-status'),
+    'gatehouse; received-status=200; attempts="openai=http_503, groq=ok"',
+  )
+  const { ask: fail } = await start(
+    t,
+    wire => wire.send(busy),
+    (_, wire) => void wire.socket.resetAndDestroy(),
+    {
+      proxyStatus: true,
+    },
+  )
+  equal(
+    (await fail({})).field('proxy-status'),
+    'gatehouse; error=connection_terminated; attempts="openai=http_503, groq=origin_unknown_error"',
+  )
+})
+
 test('an interim response of a provider that may fail is not passed on', async t => {
   const { ask } = await start(
     t,

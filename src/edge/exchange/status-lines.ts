@@ -15,7 +15,7 @@ export function ownStatusLines(x: Exchange): string {
 export function relayedStatusLines(x: Exchange, status: number): string {
   const { proxyStatus, serverTiming } = settingsOf(x)
   const isRetried = proxyStatus && x.retries > 0
-  return `${isRetried ? retriedStatusLine(x.snapshot.name, status) : ''}${serverTiming ? serverTimingLine(x) : ''}`
+  return `${isRetried ? retriedStatusLine(x.snapshot.name, status, attemptsIn(x)) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }
 
 /** RFC 6797 section 6.1; browsers must ignore the line over plain HTTP. */
@@ -28,8 +28,16 @@ function settingsOf({ zone, snapshot }: Exchange): { proxyStatus: boolean; serve
   return zone === null ? snapshot : zone.config
 }
 
-function ownLine({ refusal, isPreview, snapshot: { name } }: Exchange): string {
-  return refusal === null || isPreview ? internalStatusLine(name) : proxyStatusLine(name, refusal)
+function ownLine(x: Exchange): string {
+  const { refusal, isPreview, snapshot } = x
+  if (refusal === null || isPreview) return internalStatusLine(snapshot.name)
+  return proxyStatusLine(snapshot.name, refusal, attemptsIn(x))
+}
+
+/** Writes the ledger of an AI call that took more than one attempt as a parameter. */
+function attemptsIn({ ai }: Exchange): string {
+  if (ai === null || ai.attempts.length < 2) return ''
+  return `; attempts="${ai.attempts.map(({ provider, outcome }) => `${provider}=${outcome}`).join(', ')}"`
 }
 
 /** In ms. */

@@ -4,9 +4,9 @@
 import { type ErrorCategory, type ErrorName, errorRows } from './catalogue.ts'
 import type { Refusal } from './refusal.ts'
 
-/** Writes the line for a refusal, by the name of this gateway. */
-export function proxyStatusLine(name: string, refusal: Refusal): string {
-  return `Proxy-Status: ${identifier(name)}; error=${proxyErrorOf(refusal)}\r\n`
+/** Writes the line for a refusal, by the name of this gateway; `more` are further parameters. */
+export function proxyStatusLine(name: string, refusal: Refusal, more = ''): string {
+  return `Proxy-Status: ${identifier(name)}; error=${proxyErrorOf(refusal)}${more}\r\n`
 }
 
 /** Writes the line for a response without failure and origin, such as a redirect to https. */
@@ -15,8 +15,8 @@ export function internalStatusLine(name: string): string {
 }
 
 /** Writes the line for a response after retries, with the status that the origin sent. */
-export function retriedStatusLine(name: string, status: number): string {
-  return `Proxy-Status: ${identifier(name)}; received-status=${status}\r\n`
+export function retriedStatusLine(name: string, status: number, more = ''): string {
+  return `Proxy-Status: ${identifier(name)}; received-status=${status}${more}\r\n`
 }
 
 /** Returns the type of an error in the registry of RFC 9209 section 2.3. */
