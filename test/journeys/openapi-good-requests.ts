@@ -4,10 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { Sessions } from '../../src/people/sessions/sessions.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import { everybody } from '../../src/store/records/people.ts'
+import { routeOwner } from '../../src/store/records/model-route.ts'
 import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
-import { tokenWith } from '../tokens/token-with.ts'
+import { account, tokenWith } from '../tokens/token-with.ts'
 import { keepMember, memberWith, role } from '../admin/people/people.ts'
 import { type Api, type Ask, ask, exampleOf } from './openapi-asks.ts'
 
@@ -75,12 +76,23 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   listGatewayRateLimits: madeGateway,
   updateGateway: madeGateway,
   deleteGateway: madeGateway,
+  createDynamicRoute: madeGateway,
+  listDynamicRoutes: madeGateway,
+  getDynamicRoute: madeRoute,
+  updateDynamicRoute: madeRoute,
+  deleteDynamicRoute: madeRoute,
+  createRouteVersion: madeRoute,
+  listRouteVersions: madeRoute,
+  getRouteVersion: madeRoute,
+  createRouteDeployment: madeRoute,
+  listRouteDeployments: madeRoute,
   listLogs: keptLog,
   deleteLogs: keptLog,
   sumLogs: keptLog,
   tailLogs: keptLog,
   getLogSeries: keptLog,
   getLog: keptLog,
+  editLog: keptLog,
   getLogRequest: keptLog,
   getLogResponse: keptLog,
   getLogProviderResponse: keptLog,
@@ -225,6 +237,19 @@ export async function madeGateway(api: Api): Promise<Ask> {
   const id = randomBytes(8).toString('hex')
   await ask(api, 'createGateway', { body: { id } })
   return { params: { gateway_id: id } }
+}
+
+/** Makes a route, with a version that has the id of the example. */
+async function madeRoute(api: Api): Promise<Ask> {
+  const { params } = await madeGateway(api)
+  const body = exampleOf('createDynamicRoute', 0)
+  const { json } = await ask(api, 'createDynamicRoute', { params: params!, body })
+  const owner = routeOwner({ account, id: params!.gateway_id! })
+  const { record, version } = (await api.kept.modelRoutes.get(owner, json.result.id))!
+  const { version_id: id } = exampleOf('createRouteDeployment', 0) as { version_id: string }
+  const another = { ...record.versions[0]!, id }
+  await api.kept.modelRoutes.replace({ ...record, versions: [...record.versions, another] }, version)
+  return { params: { ...params, route_id: record.id, version_id: id } }
 }
 
 /** Makes a client: of the first example with a secret, of the second without. */

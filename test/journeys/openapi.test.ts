@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import type { Facts } from '../../src/admin/routes.ts'
+import { routeOwner } from '../../src/store/records/model-route.ts'
 import { AdminServer } from '../../src/admin/server.ts'
 import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
 import { allowing, startApi } from '../admin/api.ts'
@@ -226,6 +227,18 @@ test('a request that conflicts with the current state is refused as documented',
   const api = await startApi(t)
   const gateway = await madeGateway(api)
   await expect(api, 'createGateway', { body: { id: gateway.params!.gateway_id } }, 409, 10001)
+  const { params: ofRoute } = await good.getDynamicRoute!(api)
+  const route = exampleOf('createDynamicRoute')
+  await expect(api, 'createDynamicRoute', { params: ofRoute!, body: route }, 409, 10001)
+  const other = await ask(api, 'createDynamicRoute', { params: ofRoute!, body: { ...route, name: 'other' } })
+  const second = { ...ofRoute!, route_id: other.json.result.id }
+  await expect(api, 'updateDynamicRoute', { params: second, body: { name: route.name } }, 409, 10001)
+  const owner = routeOwner({ account, id: ofRoute!.gateway_id! })
+  const { record: full } = (await api.kept.modelRoutes.get(owner, second.route_id))!
+  for (let i = 2; i < 100; i++)
+    await api.kept.modelRoutes.insert({ ...full, id: i.toString(16).padStart(32, '0'), name: `route ${i}` })
+  const more = { params: ofRoute!, body: { ...route, name: 'more' } }
+  await expect(api, 'createDynamicRoute', more, 409, 10414)
 
   const invitation = { body: exampleOf('createMember') }
   await expect(api, 'createMember', invitation, 200)

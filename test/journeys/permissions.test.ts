@@ -34,11 +34,13 @@ const opened: Readonly<Record<Permission, Opened>> = {
       'oauthClients.insert oauthClients.replace oauthClients.remove oauthGrants.remove authorizationEvents.removeOf credentials.removeOf audit.append',
   },
   'AI Gateway Read': {
-    reads: 'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum',
+    reads:
+      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum modelRoutes.get modelRoutes.list',
   },
   'AI Gateway Edit': {
-    reads: 'gateways.get logs.list',
-    changes: 'gateways.insert gateways.replace gateways.remove logs.remove audit.append',
+    reads: 'gateways.get logs.list modelRoutes.get modelRoutes.list',
+    changes:
+      'gateways.insert gateways.replace gateways.remove logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove audit.append',
   },
   'AI Gateway Run': {},
   'API Tokens Read': { reads: 'tokens.walk tokens.get tokens.lastUses' },

@@ -85,13 +85,17 @@ test('each operation that sets something states whether what it leaves outlasts 
     `POST ${inAccount}/ai-gateway/gateways`,
     `PUT ${inAccount}/ai-gateway/gateways/{gateway_id}`,
   ])
-  // Beside these and what deletes: what changes nothing, what is said about a call, what is only for visitors of a zone, and what is the user's own.
+  // Beside these and what deletes: what changes nothing, what is said about a call, where calls go, what is only for visitors of a zone, and what is the user's own.
   const left = namesWhere('nothing').filter(name => !name.startsWith('DELETE '))
   assert.deepEqual(
     left.toSorted(),
     [
       'PUT /client/v4/memberships/{membership_id}',
       `PATCH ${inAccount}/ai-gateway/gateways/{gateway_id}/logs/{log_id}`,
+      `PATCH ${inAccount}/ai-gateway/gateways/{gateway_id}/routes/{route_id}`,
+      `POST ${inAccount}/ai-gateway/gateways/{gateway_id}/routes`,
+      `POST ${inAccount}/ai-gateway/gateways/{gateway_id}/routes/{route_id}/deployments`,
+      `POST ${inAccount}/ai-gateway/gateways/{gateway_id}/routes/{route_id}/versions`,
       `POST ${inAccount}/ai-gateway/providers/{provider_id}/test`,
       `POST ${inZone}/access_rules`,
       `POST ${inZone}/error_preview`,

@@ -14,6 +14,16 @@ import { bodyOfClient } from '../oauth-clients/client-bodies.ts'
 import { entryWith, keepEntries } from '../ai-logs/log-entries.ts'
 
 const zone = '/client/v4/zones/main'
+const elements = [
+  { id: 'start', type: 'start', outputs: { next: { elementId: 'model' } } },
+  {
+    id: 'model',
+    type: 'model',
+    properties: { provider: 'openai', model: 'gpt-4o', timeout: 20_000, retries: 0 },
+    outputs: { success: { elementId: 'end' }, fallback: { elementId: 'end' } },
+  },
+  { id: 'end', type: 'end', outputs: {} },
+]
 /** Ms: half of it is how long a proof may take. */
 const commandTimeout = 2_000
 
@@ -46,6 +56,7 @@ test('unconfirmed deletions are 503 until they are confirmed', async t => {
   const rule = await created(`${zone}/access_rules`, body)
   const error = { expression: 'true', content: 'x', content_type: 'text/plain' }
   const errorRule = await created(`${zone}/error_rules`, error)
+  const route = await created('/ai-gateway/gateways/default/routes', { name: 'fast', elements })
   const page = `${zone}/error_pages/waf_block`
   const headers = { 'content-type': 'text/html; charset=utf-8' }
   assert.equal((await ask('PUT', page, { body: '<p>', headers })).status, 200)
@@ -82,6 +93,7 @@ test('unconfirmed deletions are 503 until they are confirmed', async t => {
     { path: `${zone}/error_rules/${errorRule}`, end: 404 },
     { path: page, end: 404 },
     { path: '/ai-gateway/gateways/going', end: 404 },
+    { path: `/ai-gateway/gateways/default/routes/${route}`, end: 404 },
     { path: `/members/${removed.member.id}`, end: 404 },
     { path: `/members/${signedOut.member.id}/sessions`, end: 200 },
     { path: `/oauth_clients/${ofClient.client.id}/grants`, end: 200 },

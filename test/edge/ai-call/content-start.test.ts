@@ -27,6 +27,7 @@ const openings: Readonly<Record<string, string>> = {
   'response.output_item.added': say({ type: 'response.output_item.added', item: { type: 'reasoning' } }),
   'response.content_part.added': say({ type: 'response.content_part.added' }),
   'thread.run.queued': say({ object: 'thread.run' }, 'thread.run.queued'),
+  '[DONE]': 'data: [DONE]\n\n',
 }
 
 const contents: Readonly<Record<string, string>> = {
@@ -41,7 +42,6 @@ const contents: Readonly<Record<string, string>> = {
   'a fault': say({ error: { message: 'overloaded' }, choices: [] }),
   'an error': say({ type: 'error', error: {} }, 'error'),
   candidates: say({ candidates: [{ content: { parts: [{ text: 'Hi' }] } }] }),
-  '[DONE]': 'data: [DONE]\n\n',
   'no JSON': 'data: Hi\n\n',
   'a very large event': say({ type: 'response.created', x: 'x'.repeat(2 ** 20) }),
 }
