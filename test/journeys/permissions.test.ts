@@ -38,7 +38,7 @@ const opened: Readonly<Record<Permission, Opened>> = {
       'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum modelRoutes.get modelRoutes.list',
   },
   'AI Gateway Edit': {
-    reads: 'gateways.get logs.list modelRoutes.get modelRoutes.list',
+    reads: 'gateways.get logs.list modelRoutes.find modelRoutes.get modelRoutes.list',
     changes:
       'gateways.insert gateways.replace gateways.remove logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove audit.append',
   },
