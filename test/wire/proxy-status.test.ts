@@ -101,7 +101,10 @@ test('responses on AI hosts do as the gateway is set', async t => {
     assert.match(got.field('server-timing')!, timing)
   }
   const got = await call(ai.token)
-  assert.deepEqual([got.status, got.field('proxy-status')], [200, 'gatehouse; received-status=200'])
+  assert.deepEqual(
+    [got.status, got.field('proxy-status')],
+    [200, 'gatehouse; received-status=200; attempts="openai=http_429, openai=ok"'],
+  )
   assert.match(got.field('server-timing')!, /origin;dur=/)
 })
 
