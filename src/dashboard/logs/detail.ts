@@ -62,8 +62,8 @@ function feedbackCard(request: PageRequest, { id, feedback, score }: WholeLog): 
   if (!mayEdit && feedback === undefined && score === undefined) return null
   const frame = () => request.frameFor(paths.logFeedback(request.account.id, request.params.gateway!, id))
   const opinions = [
-    { value: 1, label: '👍 Good' },
-    { value: -1, label: '👎 Bad' },
+    { value: 1, label: 'Good' },
+    { value: -1, label: 'Bad' },
   ]
   const now = opinions.find(({ value }) => value === feedback)
   return section(
