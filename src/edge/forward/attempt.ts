@@ -9,7 +9,7 @@ import { AbandonedCall } from './abandoned-call.ts'
 import { FirstContent, isSound } from '../ai-call/content-start.ts'
 import { maxReasonSize, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
 import { deliverBug } from '../exchange/deliver.ts'
-import { GrowingBytes } from '../wire/growing-bytes.ts'
+import { Pieces } from '../wire/growing-bytes.ts'
 import { withholdCredentialsFrom } from '../exchange/gateway-credentials.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ConnectionRequest } from '../origin/connection-queue.ts'
@@ -46,8 +46,9 @@ interface AttemptOwner {
 interface HeldResponse {
   readonly head: ResponseHead
   readonly body: ResponseBody
-  readonly bytes: GrowingBytes
-  /** Null for an error. */
+  readonly bytes: Pieces
+  readonly isError: boolean
+  /** Null unless it is a stream. */
   readonly content: FirstContent | null
   readonly maxSize: number
 }
@@ -187,7 +188,9 @@ export class Attempt implements ConnectionRequest {
     this.endUpload()
     this.#relaying = relay(this.#x, this.#lease!, head, body, whole)
     if (this.#relaying === null) return this.#reportUnusable('GH_BAD_ANSWER')
-    if (this.#x.ai !== null && body.framing !== 'none') this.#firstContent = new FirstContent(head)
+    // One that was held to its end has begun.
+    if (this.#x.ai !== null && body.framing !== 'none' && whole === null)
+      this.#firstContent = new FirstContent(head)
     this.#awaitMore()
   }
 
@@ -248,8 +251,8 @@ export class Attempt implements ConnectionRequest {
     if (!isError && (ai.course === null || head.status < 200 || head.status > 299))
       return this.#owner.report({ type: 'response', head, body })
     const maxSize = isError ? maxReasonSize : head.isEventStream ? maxHeldStream : maxHeldBody
-    const content = isError ? null : new FirstContent(head)
-    this.#held = { head, body, bytes: new GrowingBytes(), content, maxSize }
+    const content = isError || !head.isEventStream ? null : new FirstContent(head)
+    this.#held = { head, body, bytes: new Pieces(), isError, content, maxSize }
     this.#enter('waiting', this.timeouts.response)
   }
 
@@ -361,15 +364,15 @@ export class Attempt implements ConnectionRequest {
   }
 
   #hold(held: HeldResponse, bytes: Buffer): void {
-    const { head, content, maxSize } = held
+    const { head, isError, content, maxSize } = held
     held.bytes.append(bytes)
     if (held.bytes.size > maxSize) return this.#releaseHeld(held)
-    // Any other response is held to its end: until then it may break off.
-    if (content !== null && !head.isEventStream) {
+    if (isError) return
+    if (content === null) {
+      // It is held to its end: until then it may break off.
       this.#owner.contentBegan()
-      this.#enter('waiting', this.timeouts.idle)
+      return this.#enter('waiting', this.timeouts.idle)
     }
-    if (content === null || !head.isEventStream) return
     if (!content.push(bytes)) return this.#enter('waiting', this.timeouts.response)
     if (content.isError) this.#reportFailedStart(head)
     else this.#releaseHeld(held)
@@ -377,9 +380,9 @@ export class Attempt implements ConnectionRequest {
 
   /** Returns whether the response is being relayed. */
   #endHeld(held: HeldResponse): boolean {
-    const { head, content, bytes } = held
-    if (content === null && refusesUsage(bytes.bytes)) this.#owner.report({ type: 'usage_refused', head })
-    else if (content !== null && !isSound(head, bytes.bytes)) this.#reportFailedStart(head)
+    const { head, isError, bytes } = held
+    if (isError && refusesUsage(bytes.bytes)) this.#owner.report({ type: 'usage_refused', head })
+    else if (!isError && !isSound(head, bytes.bytes)) this.#reportFailedStart(head)
     else this.#releaseHeld(held, bytes.bytes)
     return this.#relaying !== null && this.#lease !== null
   }

@@ -31,4 +31,27 @@ export class GrowingBytes {
   }
 }
 
+/** Collects pieces of which there is mostly one, which is not copied. */
+export class Pieces {
+  size = 0
+  #first: Buffer = empty
+  #all: GrowingBytes | null = null
+
+  get bytes(): Buffer {
+    return this.#all === null ? this.#first : this.#all.bytes
+  }
+
+  append(bytes: Buffer): void {
+    if (this.size === 0) this.#first = bytes
+    else {
+      if (this.#all === null) {
+        this.#all = new GrowingBytes()
+        this.#all.append(this.#first)
+      }
+      this.#all.append(bytes)
+    }
+    this.size += bytes.length
+  }
+}
+
 const empty = Buffer.alloc(0)
