@@ -1,8 +1,7 @@
 // The settings of model aliases: lists of models that a call tries in turn, and when it goes on to the next.
 
 import { hour, second } from '../../base/units.ts'
-import type { Reading } from '../../base/text/quantity.ts'
-import { accept, duration, durationOrOff, readWhole, whole, within } from '../shape/rules.ts'
+import { accept, duration, durationOrOff, statusRange, whole } from '../shape/rules.ts'
 import {
   formed,
   group,
@@ -59,29 +58,13 @@ const step = shorthand(
 /** Reads the models of one alias. */
 export const models = placed(list(placed(step), { min: 1, max: 20 }))
 
-interface StatusRange {
-  readonly least: number
-  readonly most: number
-}
-
-const failureRange: Rule<StatusRange> = formed(
-  readFailureRange,
-  { pattern: '^[45]\\d{2}(?:-[45]\\d{2})?$', range: [400, 599] },
-  ({ least, most }) => (least === most ? `${least}` : `${least}-${most}`),
-)
-
-function readFailureRange(text: string): Reading<StatusRange> {
-  const [, from = '', to = from] = /^(\d{3})(?:-(\d{3}))?$/.exec(text) ?? []
-  const least = within(readWhole(from), 400, 599)
-  const most = within(readWhole(to), least ?? 400, 599)
-  const range = least === undefined || most === undefined ? undefined : { least, most }
-  return accept(range, 'must be a status from 400 to 599, or a range of them, such as 500-599')
-}
-
 const usualStatuses = [408, 409, 425, 429].map(status => ({ least: status, most: status }))
 
 export const failover = group({
-  statuses: optional(list(scalar(failureRange)), [...usualStatuses, { least: 500, most: 599 }]),
+  statuses: optional(list(scalar(statusRange(400, 599, '500-599'))), [
+    ...usualStatuses,
+    { least: 500, most: 599 },
+  ]),
   max_attempts: optional(scalar(whole(1, maxAttempts)), 3),
   deadline: optional(scalar(durationOrOff(second, hour)), 0),
   retry_within: optional(scalar(durationOrOff(100, hour)), 0),

@@ -24,6 +24,7 @@ import {
   readHeaderKey,
   readWhole,
   shortName,
+  statusRange,
   whole,
   within,
 } from '../shape/rules.ts'
@@ -69,25 +70,6 @@ const checkPath = matching(
   'must begin with / and contain only visible ASCII characters, without #',
 )
 
-interface StatusRange {
-  readonly least: number
-  readonly most: number
-}
-
-const statusRange: Rule<StatusRange> = formed(
-  readStatusRange,
-  { pattern: '^\\d{3}(?:-\\d{3})?$', range: [200, 599] },
-  ({ least, most }) => (least === most ? `${least}` : `${least}-${most}`),
-)
-
-function readStatusRange(text: string): Reading<StatusRange> {
-  const [, from = '', to = from] = /^(\d{3})(?:-(\d{3}))?$/.exec(text) ?? []
-  const least = within(readWhole(from), 200, 599)
-  const most = within(readWhole(to), least ?? 200, 599)
-  const range = least === undefined || most === undefined ? undefined : { least, most }
-  return accept(range, 'must be a status from 200 to 599, or a range of them, such as 200-399')
-}
-
 const failureStatus: Rule<number> = formed(
   text => accept(within(readWhole(text), 500, 599), 'must be a status from 500 to 599, such as 503'),
   whole(500, 599).form!,
@@ -122,7 +104,7 @@ const check = mapping({
   timeout: optional(placed(scalar(duration(10, hour))), unwritten('timeout', 2 * second)),
   healthy: optional(scalar(whole(1, 100)), 2),
   unhealthy: optional(scalar(whole(1, 100)), 3),
-  status: optional(scalar(statusRange), { least: 200, most: 399 }),
+  status: optional(scalar(statusRange(200, 599, '200-399')), { least: 200, most: 399 }),
 })
 
 const someOrigins = list(placed(shorthand('url', origin)), { min: 1 })

@@ -97,6 +97,29 @@ export const truth: Rule<boolean> = formed(
   { words: ['true', 'false', 'on', 'off'], hints: hintsForTruth },
 )
 
+interface StatusRange {
+  readonly least: number
+  readonly most: number
+}
+
+/** Accepts a status or a range of them, both ends included. */
+export function statusRange(least: number, most: number, example: string): Rule<StatusRange> {
+  const flaw = `must be a status from ${least} to ${most}, or a range of them, such as ${example}`
+  return formed(
+    text => {
+      const [, from = '', to = from] = /^(\d{3})(?:-(\d{3}))?$/.exec(text) ?? []
+      const first = within(readWhole(from), least, most)
+      const last = within(readWhole(to), first ?? least, most)
+      return accept(
+        first === undefined || last === undefined ? undefined : { least: first, most: last },
+        flaw,
+      )
+    },
+    { pattern: '^\\d{3}(?:-\\d{3})?$', range: [least, most] },
+    range => (range.least === range.most ? `${range.least}` : `${range.least}-${range.most}`),
+  )
+}
+
 export const fraction = decimal(0, 1, 'must be a number from 0 to 1')
 
 /** Accepts a number that may have a fraction, both ends included. */
