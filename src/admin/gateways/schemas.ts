@@ -63,7 +63,7 @@ const settings: Members = {
   retry_delay: about('Ms before another attempt at the same model; 200 by default.', orNull(delay)),
   retry_backoff: about('How that delay grows; exponential by default.', orNull(backoff)),
   on_abandon: about(
-    'When the caller of a call leaves: `abort`, its provider is cut off, which is the default; `drain`, its response is read on, so that its usage is exact.',
+    'What happens when a caller leaves: `abort` (the default) cuts its provider off; `drain` reads the response to its end, so that its usage is exact.',
     orNull(onAbandon),
   ),
   stream_usage: about(
