@@ -6,7 +6,7 @@ type FinishReason = 'stop' | 'length' | 'tool_calls' | 'function_call' | 'conten
 type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
 /** Undefined where not reported; `prompt` includes those read from a cache and those written to one. */
-interface TokenCounts {
+export interface TokenCounts {
   readonly prompt: number | undefined
   readonly completion: number | undefined
   readonly cacheRead: number | undefined
@@ -77,6 +77,18 @@ export function messagesUsage({ prompt = 0, completion = 0, cacheRead, cacheWrit
   }
 }
 
+/** Clients of Responses expect all of these members, so unknown details are 0. */
+export function responsesUsage({ prompt, completion, cacheRead, cacheWrite, reasoning }: TokenCounts) {
+  if (prompt === undefined || completion === undefined) return undefined
+  return {
+    input_tokens: prompt,
+    input_tokens_details: { cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite ?? 0 },
+    output_tokens: completion,
+    output_tokens_details: { reasoning_tokens: reasoning ?? 0 },
+    total_tokens: prompt + completion,
+  }
+}
+
 function detailsOf(counts: Readonly<Record<string, number | undefined>>) {
   return Object.values(counts).some(count => count !== undefined) ? counts : undefined
 }
@@ -86,6 +98,14 @@ export function messagesErrorType(error: JsonObject): string {
   const types = [error.type, error.code].map(textIn)
   return (
     types.map(type => errorTypes.get(type) ?? type).find(type => knownErrorTypes.has(type)) ?? 'api_error'
+  )
+}
+
+/** Clients decide by the code whether to retry, so an unknown one is a plain failure. */
+export function responsesErrorCode(error: JsonObject): string {
+  const codes = [error.code, error.type].map(textIn)
+  return (
+    codes.map(code => errorCodes.get(code) ?? code).find(code => knownErrorCodes.has(code)) ?? 'server_error'
   )
 }
 
@@ -126,4 +146,23 @@ const errorTypes: ReadonlyMap<string, string> = new Map([
   ['invalid_api_key', 'authentication_error'],
   ['model_not_found', 'not_found_error'],
   ['engine_overloaded', 'overloaded_error'],
+])
+
+/** Those that clients of Responses tell apart. */
+const knownErrorCodes: ReadonlySet<string> = new Set([
+  'server_error',
+  'rate_limit_exceeded',
+  'invalid_prompt',
+  'context_length_exceeded',
+  'insufficient_quota',
+  'server_is_overloaded',
+])
+
+const errorCodes: ReadonlyMap<string, string> = new Map([
+  ['rate_limit_error', 'rate_limit_exceeded'],
+  ['rate_limit_reached', 'rate_limit_exceeded'],
+  ['overloaded_error', 'server_is_overloaded'],
+  ['engine_overloaded', 'server_is_overloaded'],
+  ['billing_error', 'insufficient_quota'],
+  ['invalid_request_error', 'invalid_prompt'],
 ])
