@@ -6,6 +6,7 @@ import { usualTransport } from '../model/pool-config.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../shape/shape.ts'
 import { resolveFailover, resolveModels } from './resolve-failover.ts'
+import { withVersion } from '../settings/ai-rules.ts'
 import { resolveProxy } from '../settings/proxy-settings.ts'
 import { resolveTls } from '../settings/tls-settings.ts'
 import { refuseOtherScheme, resolveTransport } from '../settings/transport-settings.ts'
@@ -53,18 +54,20 @@ function resolveProvider(
   provider: Placed<ProviderSettings>,
   findings: Findings,
 ): ProviderConfig {
-  const { url, keys, speaks, apis, resources, stream_usage: streamUsage, proxy } = provider.value
+  const { url, add_version: addVersion, keys, speaks, apis, resources, proxy } = provider.value
+  const { stream_usage: streamUsage } = provider.value
   refuseMisfits(name, provider, findings)
   const isPlain = url === null ? name === 'ollama' : url.startsWith('http:')
+  const format = speaks?.value ?? (name === 'anthropic' ? 'anthropic' : 'openai')
   const transport = resolveTransport(provider.value, findings)
   refuseOtherScheme({ ...transport, isPlain }, { ...provider, setting: version => version }, findings)
   return {
     name: name as ProviderConfig['name'],
-    url,
+    url: url === null || addVersion?.value === false ? url : withVersion(name, format, url),
     keys: keys.value.flatMap(key => key ?? []),
     keySources: keys.sources.filter((_, i) => keys.value[i] != null),
     keyVariables: keys.variables,
-    speaks: speaks?.value ?? (name === 'anthropic' ? 'anthropic' : 'openai'),
+    speaks: format,
     apis: apis?.value ?? null,
     resources: resources?.value ?? [],
     streamUsage: streamUsage?.value ?? null,
@@ -75,7 +78,8 @@ function resolveProvider(
 }
 
 function refuseMisfits(name: string, provider: Placed<ProviderSettings>, findings: Findings): void {
-  const { url, speaks, apis, resources, stream_usage: streamUsage } = provider.value
+  const { url, add_version: addVersion, speaks, apis, resources } = provider.value
+  const { stream_usage: streamUsage } = provider.value
   const isCustom = name.startsWith('custom-')
   const isUrlGiven = url !== null || findings.concern(stepInto(provider.path, 'url'))
   if (isCustom && !isUrlGiven) findings.flaw(provider, 'must have a url: custom providers have no default')
@@ -84,6 +88,8 @@ function refuseMisfits(name: string, provider: Placed<ProviderSettings>, finding
   }
   if (!isCustom && apis !== null)
     findings.flaw(apis, 'is only for custom- providers: which APIs the others have is known')
+  if (addVersion !== null && (!isCustom || speaks?.value === 'anthropic'))
+    findings.flaw(addVersion, 'is only for custom- providers of Chat Completions')
   if (streamUsage !== null && (name === 'anthropic' || speaks?.value === 'anthropic'))
     findings.flaw(
       streamUsage,

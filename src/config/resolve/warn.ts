@@ -2,7 +2,7 @@
 
 import { isLoopback } from '../shape/host-rules.ts'
 import type { Findings } from '../file/mistake.ts'
-import { doubledEnd, keySetting, needsKey } from '../settings/ai-rules.ts'
+import { endFlaw, keySetting, needsKey } from '../settings/ai-rules.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../shape/shape.ts'
@@ -86,9 +86,8 @@ function warnOfProviders({ hosts, providers }: Settings['ai'], findings: Finding
     const { url, keys } = provider.value
     if (keys.value.some(key => key !== null && refersOtherwise(key)))
       findings.warn(provider, `a key looks like a variable, but is sent as it is: write \${NAME}`)
-    const doubled = doubledEnd(name, provider.value)
-    if (doubled !== null)
-      findings.warn(provider, `its url ends in ${doubled}, which calls add themselves: leave that out`)
+    const flaw = url === null ? null : endFlaw(url)
+    if (flaw !== null) findings.warn(provider, `its url ${flaw}`)
     // A provider without the setting is for callers with keys of their own.
     const isEmpty = keys.value.length > 0 && keys.value.every(key => key === null)
     if (isEmpty && needsKey(name, url)) {

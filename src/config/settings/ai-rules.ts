@@ -23,16 +23,23 @@ export function needsKey(name: string, url: string | null): boolean {
   return url === null && name !== 'ollama'
 }
 
-/** Returns the end of a provider's URL that its calls add themselves, such as /v1; null for none. */
-export function doubledEnd(
-  name: string,
-  { url, speaks }: { readonly url: string | null; readonly speaks: { readonly value: string } | null },
-): string | null {
-  if (url === null) return null
-  const [path] = /\/(?:chat\/completions|messages|responses|embeddings)$/.exec(url) ?? []
-  const version = speaks?.value === 'anthropic' ? '/v1' : versions[name]
-  if (path !== undefined || url.endsWith('/v1/v1')) return path ?? '/v1'
-  return version !== undefined && url.endsWith(version) ? version : null
+/** Returns what is wrong at the end of a provider's URL: a call's path, or its version twice. */
+export function endFlaw(url: string): string | null {
+  const [, path, version] =
+    /(\/(?:chat\/completions|messages|responses|embeddings))$|(\/v1(?:beta)?)\2$/.exec(url) ?? []
+  if (path !== undefined) return `ends in ${path}, which calls add themselves: leave that out`
+  return version === undefined ? null : `ends in ${version} twice: leave one out`
+}
+
+/**
+ * Returns a provider's URL as its calls extend it, whether or not it was written with the version: removed
+ * where calls begin with it, and elsewhere added to a host alone.
+ */
+export function withVersion(name: string, speaks: 'openai' | 'anthropic', url: string): string {
+  const added = speaks === 'anthropic' ? '/v1' : versions[name]
+  if (added !== undefined) return url.endsWith(added) ? url.slice(0, -added.length) : url
+  const isVersioned = name === 'openai' || name.startsWith('custom-')
+  return isVersioned && /^https?:\/\/[^/]+$/.test(url) ? `${url}/v1` : url
 }
 
 /** Path prefixes of calls, of providers whose own address ends before the version. */

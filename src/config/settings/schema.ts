@@ -149,6 +149,7 @@ const secrets = mapping(
 const provider = mapping(
   {
     url: optional(scalar(providerUrl, { unprinted: true }), null), // null: the provider's own
+    add_version: optional(placed(scalar(truth)), null),
     keys: optional(referring(oneOrMore(scalar(providerKey, { unprinted: true }))), {
       value: [],
       variables: [],
