@@ -1,16 +1,9 @@
 // Translates the chunks of a chat completion into events of Messages, one at a time.
 
 import { CallIds, type StreamedCall, StreamedCalls } from './calls.ts'
-import {
-  callsIn,
-  contentText,
-  firstChoice,
-  message,
-  refusalDetails,
-  textBlock,
-  toolUse,
-} from './chat-response-to-messages.ts'
+import { callsIn, contentText, firstChoice } from './chat-response-to-messages.ts'
 import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
+import { message, messageEvent, refusalDetails, textBlock, toolUse } from './message-parts.ts'
 import { countsOfChat, messagesErrorType, messagesUsage, stopReason } from './outcome.ts'
 import { EventTranslator } from './translation.ts'
 
@@ -54,7 +47,10 @@ export class MessageEvents extends EventTranslator {
 
   #start(chunk: JsonObject): string {
     this.state = 'open'
-    return eventOf({ type: 'message_start', message: message(chunk, [], null) })
+    return messageEvent({
+      type: 'message_start',
+      message: message(chunk, countsOfChat(objectIn(chunk.usage)), [], null),
+    })
   }
 
   #choose({ delta, finish_reason }: JsonObject): string {
@@ -106,7 +102,7 @@ export class MessageEvents extends EventTranslator {
     this.#isOpen = true
     const content_block =
       block.kind === 'text' ? textBlock('') : toolUse(this.#ids.take(block.id), block.name, {})
-    return eventOf({ type: 'content_block_start', index: this.#index, content_block })
+    return messageEvent({ type: 'content_block_start', index: this.#index, content_block })
   }
 
   #rest(block: Text | StreamedCall): string {
@@ -117,13 +113,13 @@ export class MessageEvents extends EventTranslator {
       kind === 'text'
         ? { type: 'text_delta', text: unsent }
         : { type: 'input_json_delta', partial_json: unsent }
-    return eventOf({ type: 'content_block_delta', index: this.#index, delta })
+    return messageEvent({ type: 'content_block_delta', index: this.#index, delta })
   }
 
   #close(): string {
     this.#isOpen = false
     this.#blocks.shift()
-    return eventOf({ type: 'content_block_stop', index: this.#index++ })
+    return messageEvent({ type: 'content_block_stop', index: this.#index++ })
   }
 
   #waiting(): number {
@@ -143,20 +139,16 @@ export class MessageEvents extends EventTranslator {
       ...refusalDetails(this.#refusal),
     }
     const usage = messagesUsage(countsOfChat(this.#usage))
-    return `${rest}${eventOf({ type: 'message_delta', delta, usage })}${eventOf({ type: 'message_stop' })}`
+    return `${rest}${messageEvent({ type: 'message_delta', delta, usage })}${messageEvent({ type: 'message_stop' })}`
   }
 
   /** The stream passes a failure of the provider on, so it counts as complete. */
   #fail(error: unknown): string {
     this.state = 'complete'
     const message = textIn(error) || textIn(objectIn(error).message) || 'The provider failed.'
-    return eventOf({ type: 'error', error: { type: messagesErrorType(objectIn(error)), message } })
+    return messageEvent({ type: 'error', error: { type: messagesErrorType(objectIn(error)), message } })
   }
 }
 
 /** Characters that wait for blocks before them; far more than any response has. */
 const mostWaiting = 16 * 1024 * 1024
-
-function eventOf(event: JsonObject & { readonly type: string }): string {
-  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
-}
