@@ -6,7 +6,7 @@ import type { Refusal } from '../errors/catalogue/refusal.ts'
 import { type CallRequest, fault, promptAsMessage, readRequest, readRun, withModel } from './request-body.ts'
 import { modelHint, type Names } from './providers/hints.ts'
 import { withOwnReasoning } from './failover/foreign-reasoning.ts'
-import { ReasoningTags } from './failover/reasoning-tags.ts'
+import { ReasoningTags, tagOf } from './failover/reasoning-tags.ts'
 import { membersOf, splice } from './parsing/json-members.ts'
 import type { Dialect, Endpoint } from './providers/provider-rows.ts'
 import { lackOf, type Model, type Provider, type Providers } from './providers/providers.ts'
@@ -15,6 +15,7 @@ import { chatToMessages } from './translate/chat-call-to-messages.ts'
 import { refuseDuplicate } from './translate/duplicates.ts'
 import { readObject } from './translate/json.ts'
 import { messagesToChat } from './translate/messages-call-to-chat.ts'
+import { messagesToResponses } from './translate/messages-responses/messages-call-to-responses.ts'
 import type { Translation } from './translate/translation.ts'
 import { UsageRefusals } from './usage-refusals.ts'
 
@@ -97,17 +98,26 @@ function queryFor({ api, query }: RestTarget | CompatTarget, { provider }: Model
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
-const translations = {
-  chat: {
-    target: 'messages',
-    translate: (request: Record<string, unknown>, { name }: Model) => chatToMessages(request, name),
-  },
-  messages: {
-    target: 'chat',
-    translate: (request: Record<string, unknown>, { name }: Model, streamsUsage: boolean) =>
-      messagesToChat(request, name, { streamsUsage }),
-  },
-} as const
+/** A way to serve the callers of one API by another, and how. */
+interface Way {
+  readonly target: 'chat' | 'messages' | 'responses'
+  translate(request: Record<string, unknown>, model: Model, streamsUsage: boolean): Translation | Refusal
+}
+
+/** Of several that a provider has, the first is taken. */
+const ways: Readonly<Partial<Record<Endpoint, readonly Way[]>>> = {
+  chat: [{ target: 'messages', translate: (request, { name }) => chatToMessages(request, name) }],
+  messages: [
+    {
+      target: 'chat',
+      translate: (request, { name }, streamsUsage) => messagesToChat(request, name, { streamsUsage }),
+    },
+    {
+      target: 'responses',
+      translate: (request, { name, provider }) => messagesToResponses(request, name, tagOf(provider.name)),
+    },
+  ],
+}
 
 const asItIs = { hidesUsage: false, asksUsage: false, callersBody: null }
 
@@ -154,14 +164,20 @@ function callOf(
   }
   const translated = translate(asked, api, model, mayAsk)
   if ('error' in translated) return translated
-  const { translation } = translated
-  // The query belongs to the API that the call is translated from.
-  const asks = dialect === 'openai' ? 'anthropic' : 'openai'
+  const { translation, target } = translated
   const { body, dropped } = translation
-  const asksUsage = mayAsk && api === 'messages' && asked.request.stream === true
-  // Translated responses have no reasoning.
-  const reasoningTags = null
-  return { ...common, path: translated.path, body, asks, translation, asksUsage, dropped, reasoningTags }
+  return {
+    ...common,
+    // The query belongs to the API that the call is translated from.
+    path: provider.endpoints[target]!,
+    body,
+    asks: target === 'messages' ? 'anthropic' : 'openai',
+    translation,
+    asksUsage: mayAsk && target === 'chat' && asked.request.stream === true,
+    dropped,
+    // A translation that passes reasoning on packs it with a tag.
+    reasoningTags: null,
+  }
 }
 
 /** Returns the request with no other reasoning than that of the provider, and what was left out. */
@@ -215,11 +231,10 @@ function translate(
   api: Endpoint,
   model: Model,
   mayAsk: boolean,
-): { translation: Translation; path: string } | Refusal {
+): { translation: Translation; target: Way['target'] } | Refusal {
   const { provider, name } = model
-  const way = api === 'chat' || api === 'messages' ? translations[api] : null
-  const path = way === null ? undefined : provider.endpoints[way.target]
-  if (way === null || path === undefined) {
+  const way = ways[api]?.find(({ target }) => provider.endpoints[target] !== undefined)
+  if (way === undefined) {
     return refuseCallAt(asked.modelPointer, 'invalid', provider.name, lackOf(provider, api))
   }
   const json = asked.bytes.toString()
@@ -228,7 +243,7 @@ function translate(
   // Parsed again, since JSON.parse rounds numbers with many digits.
   const request = readObject(json) ?? asked.request
   const translation = way.translate({ ...request, model: name }, model, mayAsk)
-  return 'error' in translation ? within(asked.pointer, translation) : { translation, path }
+  return 'error' in translation ? within(asked.pointer, translation) : { translation, target: way.target }
 }
 
 /** Which API the input of `/ai/run` is for, by the member that is specific to it. */

@@ -249,16 +249,18 @@ test('the result of /ai/run is tagged in its envelope, and taken back from an in
   deepEqual(JSON.parse(first.requests.at(-1)!.text).input, apis.responses!.turn('firsts/secret'))
 })
 
-test('a call by the name of a model gets no tags, and loses only those of its provider', async t => {
+test('a call by the name of a model gets no tags, and loses what has that of another provider', async t => {
   const { first, ask } = await start(t, apis.messages!)
   const request = { model: 'anthropic/m', messages: [{ role: 'assistant', content: turn('svc.anthropic.') }] }
   const response = await ask(request)
   deepEqual(JSON.parse(response.text).content, apis.messages!.turn('firsts/secret'))
   deepEqual(JSON.parse(first.requests.at(-1)!.text).messages[0].content, turn(''))
-  request.messages[0]!.content = turn('svc.custom-claude.')
-  const body = JSON.stringify(request)
+  request.messages[0]!.content = turn('')
   await ask(request)
-  equal(first.requests.at(-1)!.text, body.replace('anthropic/m', 'm'))
+  equal(first.requests.at(-1)!.text, JSON.stringify(request).replace('anthropic/m', 'm'))
+  request.messages[0]!.content = turn('svc.custom-claude.')
+  await ask(request)
+  equal(first.requests.at(-1)!.text, JSON.stringify({ model: 'm', messages: [] }))
 
   function turn(tag: string) {
     return [

@@ -3,7 +3,14 @@
 
 import { isObject } from '../../base/text/json.ts'
 import { type Edit, edit, elementsAt, membersAt, type Span } from '../parsing/json-members.ts'
-import { mayHaveReasoning, opaqueStringsIn, type ReasoningApi, spanOf, tagOf } from './reasoning-tags.ts'
+import {
+  mayHaveReasoning,
+  opaqueStringsIn,
+  type ReasoningApi,
+  spanOf,
+  tagOf,
+  tagStart,
+} from './reasoning-tags.ts'
 
 /** A request that is about to be sent to a provider. */
 interface Request {
@@ -22,13 +29,13 @@ interface OwnReasoning {
 }
 
 /**
- * Keeps only the provider's own reasoning on an alias, without tags. Returns the pointer of a foreign block
- * that it would miss: with thinking on, the Messages API takes no tool results without the thinking before
- * them.
+ * Keeps only the provider's own reasoning, without tags; in a call by the name of a model, also what has no
+ * tag. Returns the pointer of a foreign block that it would miss: with thinking on, the Messages API takes no
+ * tool results without the thinking before them.
  */
 export function withOwnReasoning(asked: Request): OwnReasoning | { readonly missed: string } {
-  const { bytes, api, provider, isRouted } = asked
-  const mayHave = isRouted ? mayHaveReasoning(bytes, api) : bytes.includes(`"${tagOf(provider)}`)
+  const { bytes, api, isRouted } = asked
+  const mayHave = isRouted ? mayHaveReasoning(bytes, api) : bytes.includes(anyTag)
   if (!mayHave) return { bytes, dropped: none }
   const sieve = new Sieve(asked)
   sieve.sift()
@@ -37,6 +44,7 @@ export function withOwnReasoning(asked: Request): OwnReasoning | { readonly miss
 }
 
 const none: readonly string[] = []
+const anyTag = `"${tagStart}`
 
 class Sieve {
   readonly edits: Edit[] = []
@@ -94,8 +102,10 @@ class Sieve {
   /** Whether a block must not be sent; removes the tags of one that may be. */
   #isForeign(block: Span): boolean {
     const strings = opaqueStringsIn(this.#json, block)
-    const own = strings.filter(({ start }) => this.#isOwn(start))
-    if (this.#isRouted && own.length < strings.length) {
+    const own = strings.filter(({ start }) => this.#beginsWith(this.#tag, start))
+    const isForeign = ({ start }: Span) =>
+      !this.#beginsWith(this.#tag, start) && (this.#isRouted || this.#beginsWith(anyTag, start))
+    if (strings.some(isForeign)) {
       this.dropped.add(labels[this.#api] ?? `messages[].content[].${strings[0]!.type}`)
       return true
     }
@@ -103,8 +113,8 @@ class Sieve {
     return false
   }
 
-  #isOwn(start: number): boolean {
-    return this.#json.toString('latin1', start, start + this.#tag.length) === this.#tag
+  #beginsWith(tag: string, start: number): boolean {
+    return this.#json.toString('latin1', start, start + tag.length) === tag
   }
 
   /** Leaves elements or members out, each with one comma beside it. */

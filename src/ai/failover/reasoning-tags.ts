@@ -1,5 +1,5 @@
 // Reasoning that only its provider can read: ciphertext and signatures. On an alias, models take turns in one
-// conversation, so callers get these strings with a tag that names the provider.
+// conversation, so callers get these strings, and translated reasoning, with a tag that names the provider.
 
 import { type Edit, edit, elementsAt, membersAt, type Span, textAt } from '../parsing/json-members.ts'
 
@@ -8,8 +8,11 @@ export type ReasoningApi = 'chat' | 'messages' | 'responses'
 
 /** Returns what precedes the strings of a provider. */
 export function tagOf(provider: string): string {
-  return `svc.${provider}.`
+  return `${tagStart}${provider}.`
 }
+
+/** Providers write no dot. */
+export const tagStart = 'svc.'
 
 /** Tags the responses of one provider, and leaves every other byte as it is. */
 export class ReasoningTags {

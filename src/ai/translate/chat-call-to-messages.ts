@@ -2,6 +2,7 @@
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { conversation } from './chat-conversation-to-messages.ts'
+import { openAiError } from './errors.ts'
 import { writeBody } from './json.ts'
 import { chatResponse } from './messages-response-to-chat.ts'
 import { ChatEvents } from './messages-events-to-chat.ts'
@@ -44,6 +45,7 @@ export function chatToMessages(
     body,
     dropped: [...at.findings.dropped],
     response: json => chatResponse(json, now(), { asFunction: chat.asFunction }),
+    failure: openAiError,
     events: () =>
       new ChatEvents({
         withUsage: chat.stream_options?.include_usage === true,

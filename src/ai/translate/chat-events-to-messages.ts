@@ -3,7 +3,7 @@
 import { CallIds, type StreamedCall, StreamedCalls } from './calls.ts'
 import { callsIn, contentText, firstChoice } from './chat-response-to-messages.ts'
 import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
-import { message, messageEvent, refusalDetails, textBlock, toolUse } from './message-parts.ts'
+import { message, messageEvent, refusalDetails, textBlock, toolUse } from './messages/message-parts.ts'
 import { countsOfChat, messagesErrorType, messagesUsage, stopReason } from './outcome.ts'
 import { EventTranslator } from './translation.ts'
 

@@ -2,7 +2,7 @@
 
 import { argumentsText, CallIds } from './calls.ts'
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
-import { inputOf, message, refusalDetails, textBlock, toolUse } from './message-parts.ts'
+import { inputOf, message, refusalDetails, textBlock, toolUse } from './messages/message-parts.ts'
 import { countsOfChat, stopReason } from './outcome.ts'
 import { isObject } from './rules.ts'
 

@@ -3,9 +3,10 @@
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { MessageEvents } from './chat-events-to-messages.ts'
 import { messagesResponse } from './chat-response-to-messages.ts'
+import { messagesError } from './errors.ts'
 import { writeBody } from './json.ts'
 import { type ChatMessage, systemContent, turns } from './messages-conversation-to-chat.ts'
-import { hasEffort, messagesMembers, refuseChoiceWithoutTools, userOf } from './messages-request.ts'
+import { hasEffort, messagesMembers, refuseChoiceWithoutTools, userOf } from './messages/messages-request.ts'
 import { Findings, Place } from './place.ts'
 import { anything, dropped, list, map, record, text, variants, whole } from './rules.ts'
 import type { Translation } from './translation.ts'
@@ -27,6 +28,7 @@ export function messagesToChat(
     body,
     dropped: [...at.findings.dropped],
     response: messagesResponse,
+    failure: messagesError,
     events: () => new MessageEvents(),
   }
 }

@@ -1,31 +1,16 @@
 // Translates the conversation of a Messages request into the messages of chat.
 
-import { urlOfSource } from './images.ts'
-import type { Place } from './place.ts'
 import {
-  dropped,
-  isObject,
-  list,
-  map,
-  off,
-  record,
-  type Rule,
-  text,
-  textOr,
-  truth,
-  variants,
-} from './rules.ts'
-
-interface TextPart {
-  readonly type: 'text'
-  readonly text: string
-}
-type ImagePart = { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
-type ToolCall = {
-  readonly type: 'function'
-  readonly id: string
-  readonly function: { readonly name: string; readonly arguments: string }
-}
+  type ImagePart,
+  imageBlock,
+  refuseLateResults,
+  type TextPart,
+  type ToolCall,
+  textBlock,
+  textContent,
+  toolUse,
+} from './messages/messages-blocks.ts'
+import { dropped, list, map, off, record, type Rule, text, textOr, truth, variants } from './rules.ts'
 
 type Content<P> = string | readonly P[]
 type SystemMessage = { readonly role: 'system'; readonly content: Content<TextPart> }
@@ -41,30 +26,6 @@ type ToolMessage = {
   readonly content: Content<TextPart>
 }
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
-
-const textBlock = map(
-  record({ type: text, text }, { cache_control: dropped, citations: off([]) }),
-  (block): TextPart => ({ type: 'text', text: block.text }),
-)
-
-const imageBlock = map(
-  record({ type: text, source: urlOfSource }, { cache_control: dropped, transformations: off({}) }),
-  ({ source }): ImagePart => ({ type: 'image_url', image_url: { url: source } }),
-)
-
-const toolUse = map(
-  record(
-    { type: text, id: text, name: text, input: toolInput },
-    {
-      cache_control: dropped,
-      caller: variants('type', { direct: record({ type: text }, {}) }),
-      toolset_name: off(),
-    },
-  ),
-  ({ id, name, input }): ToolCall => ({ type: 'function', id, function: { name, arguments: input } }),
-)
-
-const textContent = textOr(list(variants('type', { text: textBlock })))
 
 /** A tool message of chat cannot contain images, so they follow in a message of the user. */
 interface ToolResult {
@@ -119,7 +80,7 @@ const userTurn = map(
   ),
   ({ content }, at): readonly ChatMessage[] => {
     if (typeof content === 'string') return [{ role: 'user', content }]
-    refuseLateResults(content, at.step('content'))
+    refuseLateResults(content.map(isResult), at.step('content'))
     const results = content.filter(isResult)
     const images = results.flatMap(({ images }) => images)
     const parts = [...images, ...content.filter(part => !isResult(part))] as readonly (TextPart | ImagePart)[]
@@ -178,20 +139,4 @@ function failed(content: Content<TextPart>): Content<TextPart> {
 
 function isResult(part: TextPart | ImagePart | ToolResult): part is ToolResult {
   return 'message' in part
-}
-
-/** As Messages does: chat requires tool results right after the calls. */
-function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolResult)[], at: Place): void {
-  const first = parts.findIndex(part => !isResult(part))
-  parts.forEach((part, index) => {
-    if (first !== -1 && index > first && isResult(part))
-      at.step(index).fault('must come before other content')
-  })
-}
-
-/** A string stays as it is, since a chat model wrote it and it was not a JSON object. */
-function toolInput(value: unknown, at: Place): string | undefined {
-  if (typeof value === 'string') return value
-  if (!isObject(value)) return at.fault('must be an object')
-  return JSON.stringify(value)
 }

@@ -55,6 +55,18 @@ export function countsOfChat(usage: JsonObject): TokenCounts {
   }
 }
 
+/** `input_tokens` include those read from a cache and those written to one. */
+export function countsOfResponses(usage: JsonObject): TokenCounts {
+  const { cached_tokens, cache_write_tokens } = objectIn(usage.input_tokens_details)
+  return {
+    prompt: countIn(usage.input_tokens),
+    completion: countIn(usage.output_tokens),
+    cacheRead: countIn(cached_tokens),
+    cacheWrite: countIn(cache_write_tokens),
+    reasoning: countIn(objectIn(usage.output_tokens_details).reasoning_tokens),
+  }
+}
+
 export function chatUsage({ prompt, completion, cacheRead, cacheWrite, reasoning }: TokenCounts) {
   if (prompt === undefined || completion === undefined) return undefined
   return {
@@ -93,9 +105,9 @@ function detailsOf(counts: Readonly<Record<string, number | undefined>>) {
   return Object.values(counts).some(count => count !== undefined) ? counts : undefined
 }
 
-/** Chat has no closed list of error types. */
+/** OpenAI has no closed list of error types. */
 export function messagesErrorType(error: JsonObject): string {
-  const types = [error.type, error.code].map(textIn)
+  const types = [error.code, error.type, error.status].map(textIn)
   return (
     types.map(type => errorTypes.get(type) ?? type).find(type => knownErrorTypes.has(type)) ?? 'api_error'
   )
@@ -146,6 +158,9 @@ const errorTypes: ReadonlyMap<string, string> = new Map([
   ['invalid_api_key', 'authentication_error'],
   ['model_not_found', 'not_found_error'],
   ['engine_overloaded', 'overloaded_error'],
+  ['server_is_overloaded', 'overloaded_error'],
+  ['invalid_prompt', 'invalid_request_error'],
+  ['context_length_exceeded', 'invalid_request_error'],
 ])
 
 /** Those that clients of Responses tell apart. */

@@ -7,6 +7,8 @@ import type { Fault } from '../../errors/catalogue/refusal.ts'
 interface Direction {
   readonly from: string
   readonly to: string
+  /** What precedes packed reasoning that the provider created; absent where none is restored. */
+  readonly tag?: string
 }
 
 /** Of thousands of faults only the first are reported. */

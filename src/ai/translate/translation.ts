@@ -9,6 +9,8 @@ export interface Translation {
   readonly dropped: readonly string[]
   /** Takes a whole 2xx JSON response; null when it cannot be understood. */
   response(json: string): string | null
+  /** Takes the body of an error; null when it has no message. Absent if both APIs write errors alike. */
+  failure?(json: string, status: number): string | null
   events(): EventTranslator
 }
 

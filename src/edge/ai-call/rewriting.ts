@@ -32,12 +32,22 @@ export class Rewriting {
    * already.
    */
   begin(head: ResponseHead, whole: Buffer | null = null): Rewriter | null | false {
+    if (head.status > 399) return this.#error(head)
     if (head.status < 200 || head.status > 299) return null
     if (head.isEncoded) return this.#translation === null && !this.#wraps ? null : false
     if (this.#translation === null) return head.isEventStream ? this.#events() : this.#body(head, whole)
     return head.isEventStream
       ? new TranslatedEvents(this.#translation.events())
       : new Translated(this.#translation, this.#wraps)
+  }
+
+  #error(head: ResponseHead): Rewriter | null {
+    const translation = this.#translation
+    if (translation?.failure === undefined || head.isEncoded || !isJson(head)) return null
+    return new WholeBody(maxError, body => {
+      const failure = translation.failure!(body.toString(), head.status)
+      return failure === null ? body : Buffer.from(failure)
+    })
   }
 
   #events(): Rewriter | null {
@@ -55,7 +65,7 @@ export class Rewriting {
     if (!isJson(head)) return this.#wraps ? false : null
     const tags = this.#tags
     const isTagged = tags !== null && (whole === null || tags.isNeededIn(whole))
-    const tagged = isTagged ? new TaggedBody(tags) : null
+    const tagged = isTagged ? new WholeBody(maxResponse, tags.tagBody.bind(tags)) : null
     return this.#wraps ? new Enveloped(tagged) : tagged
   }
 }
@@ -73,10 +83,10 @@ export function rewritingOf(call: Call): Rewriting | null {
 class Enveloped implements Rewriter {
   readonly holdsHead = false
   /** Rewrites the result itself; null leaves it unchanged. */
-  readonly #result: TaggedBody | null
+  readonly #result: WholeBody | null
   #hasBegun = false
 
-  constructor(result: TaggedBody | null) {
+  constructor(result: WholeBody | null) {
     this.#result = result
   }
 
@@ -99,32 +109,36 @@ class Enveloped implements Rewriter {
 const opening = Buffer.from('{"success":true,"errors":[],"messages":[],"result":')
 const closing = Buffer.from('}')
 
+const maxError = 1024 * 1024
+
 /** Far more than any real response. */
 const maxResponse = 32 * 1024 * 1024
 
-/** Tags a whole response. A larger one stays as it is: reasoning without a tag goes to no provider. */
-class TaggedBody implements Rewriter {
+/** Rewrites a whole response. A larger one stays as it is: reasoning without a tag goes to no provider. */
+class WholeBody implements Rewriter {
   readonly holdsHead = false
-  readonly #tags: ReasoningTags
+  readonly #max: number
+  readonly #rewrite: (body: Buffer) => Buffer
   /** Null once the response is too large. */
   #body: GrowingBytes | null = new GrowingBytes()
 
-  constructor(tags: ReasoningTags) {
-    this.#tags = tags
+  constructor(max: number, rewrite: (body: Buffer) => Buffer) {
+    this.#max = max
+    this.#rewrite = rewrite
   }
 
   push(bytes: Buffer): Buffer | null {
     const body = this.#body
     if (body === null) return bytes
     body.append(bytes)
-    if (body.size <= maxResponse) return null
+    if (body.size <= this.#max) return null
     this.#body = null
     return body.bytes
   }
 
   end(): Buffer | null {
     const body = this.#body
-    return body === null || body.size === 0 ? null : this.#tags.tagBody(body.bytes)
+    return body === null || body.size === 0 ? null : this.#rewrite(body.bytes)
   }
 }
 

@@ -65,3 +65,16 @@ test('a response is translated as a whole, but not above the size limit', () => 
   for (let i = 0; i < 32; i++) assert.equal(rewriter.push(megabyte), null)
   assert.equal(rewriter.push(Buffer.alloc(1)), false)
 })
+
+test('an error is translated where both APIs write errors in another way, and else left as it is', () => {
+  const failure = (text: string, status: number) => (text.startsWith('{') ? `${status}: ${text}` : null)
+  const translation = { ...whole, failure }
+  assert.equal(through(begin({ translation }, 429, json), '{"a"', ':1}'), '429: {"a":1}')
+  assert.equal(through(begin({ translation }, 500, json), 'no'), 'no')
+  assert.equal(through(begin({ translation }, 500, json)), '')
+  const large = 'x'.repeat(1024 * 1024)
+  assert.equal(through(begin({ translation }, 500, json), '{', large, '}'), `{${large}}`)
+  assert.equal(begin({ translation }, 500, json, gzip), null)
+  assert.equal(begin({ translation }, 500, 'Content-Type: text/html'), null)
+  assert.equal(begin({ translation }, 304, json), null)
+})

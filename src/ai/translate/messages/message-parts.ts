@@ -1,7 +1,7 @@
 // The parts of a response of Messages, whatever it is translated from.
 
-import { type JsonObject, readObject, textIn } from './json.ts'
-import { messagesUsage, type TokenCounts } from './outcome.ts'
+import { type JsonObject, readObject, textIn } from '../json.ts'
+import { messagesUsage, type TokenCounts } from '../outcome.ts'
 
 /** A chat completion, or a response of the Responses API. */
 interface Original {

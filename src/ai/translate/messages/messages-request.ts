@@ -1,7 +1,7 @@
 // What a Messages request says in members that are the same in both APIs of OpenAI, but for their shape.
 
 import { createHash } from 'node:crypto'
-import type { Place } from './place.ts'
+import type { Place } from '../place.ts'
 import {
   dropped,
   list,
@@ -15,8 +15,8 @@ import {
   truth,
   variants,
   words,
-} from './rules.ts'
-import { messagesTool, messagesToolChoice } from './tools.ts'
+} from '../rules.ts'
+import { messagesTool, messagesToolChoice } from '../tools.ts'
 
 /** OpenAI requires a name for each format. */
 const outputFormat = variants('type', {
