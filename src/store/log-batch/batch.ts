@@ -17,15 +17,18 @@ export interface Body {
   readonly isBinary: boolean
 }
 
-/** Entries of one gateway in the order in which they came. */
-export interface LogBatch {
-  readonly times: readonly number[]
-  readonly ids: readonly string[]
-  readonly rows: readonly string[]
-  /** The bodies, entry by entry. */
+/** The bodies of entries, one behind the other. */
+export interface BatchBodies {
   readonly bodies: Buffer
   /** `StoredBodies.layout` of each entry. */
   readonly layout: readonly number[]
+}
+
+/** Entries of one gateway in the order in which they came. */
+export interface LogBatch extends BatchBodies {
+  readonly times: readonly number[]
+  readonly ids: readonly string[]
+  readonly rows: readonly string[]
   /** Whether an earlier append of some of them failed, and may have stored them all the same. */
   readonly isRepeated: boolean
 }
@@ -36,6 +39,8 @@ interface StoredBodies {
   /** For each body -1 if there is none, else four times its size and two flags. */
   readonly layout: readonly [request: number, response: number, providerResponse: number]
 }
+
+export type Payloads = Pick<LogEntry, keyof Bodies>
 
 const initialSize = 4096
 const cutFlag = 1
@@ -115,14 +120,24 @@ export function batchOf(entries: readonly LogEntry[], isRepeated = false): LogBa
   return writer.batch(isRepeated)
 }
 
-/** Yields the bodies of each entry of a batch, and their layout. */
-export function* bodiesOf({ ids, bodies, layout }: LogBatch): Generator<StoredBodies> {
+/** Returns the bodies of each entry. */
+export function bodiesOf({ bodies, layout }: BatchBodies): StoredBodies[] {
+  const ofEntries: StoredBodies[] = []
   let at = 0
-  for (let i = 0; i < 3 * ids.length; i += 3) {
+  for (let i = 0; i < layout.length; i += 3) {
     const words = [layout[i]!, layout[i + 1]!, layout[i + 2]!] as const
     const start = at
     for (const word of words) at += sizeOf(word)
-    yield { bytes: at === start ? empty : bodies.subarray(start, at), layout: words }
+    ofEntries.push({ bytes: bodies.subarray(start, at), layout: words })
+  }
+  return ofEntries
+}
+
+/** Returns the bodies of entries together; an entry may have none. */
+export function joinedBodies(ofEntries: readonly (StoredBodies | null)[]): BatchBodies {
+  return {
+    bodies: Buffer.concat(ofEntries.map(bodies => bodies?.bytes ?? empty)),
+    layout: ofEntries.flatMap(bodies => bodies?.layout ?? [-1, -1, -1]),
   }
 }
 
@@ -134,14 +149,14 @@ function sizeOf(word: number): number {
 
 /** Returns the entries of a batch. */
 export function entriesOf(batch: LogBatch, account: string, gateway: string): LogEntry[] {
-  return Array.from(bodiesOf(batch), (bodies, i) => ({
+  return bodiesOf(batch).map((bodies, i) => ({
     ...summaryOf(batch.rows[i]!, { account, gateway, createdAt: batch.times[i]!, id: batch.ids[i]! }),
     ...payloadsOf(bodies),
   }))
 }
 
 /** Returns bodies as entries show them. */
-export function payloadsOf({ bytes, layout }: StoredBodies): Pick<LogEntry, keyof Bodies> {
+export function payloadsOf({ bytes, layout }: StoredBodies): Payloads {
   let at = 0
   const [request, response, providerResponse] = layout.map(word => {
     if (word === -1) return null

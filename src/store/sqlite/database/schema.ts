@@ -73,7 +73,8 @@ const oauth = `
   `
 
 /*
- * log_entries has rows as `rowOf` writes them, log_bodies the bodies, so that lists never read them.
+ * log_entries has rows as `rowOf` writes them, log_bodies the bodies, so that lists never read them; a later
+ * step changes how.
  * log_counts counts the entries of each gateway, log_windows those of each minute, hour and day, with a
  * mark that is random at each change; log_sums has the sums of unchanged windows. Keys of gateways are
  * never reused, so the entries of a removed one can be swept later.
@@ -173,6 +174,25 @@ const modelRoutes = `
   END;
   `
 
+/*
+ * log_bodies has the bodies of batches, at the key of the first entry; the others have the next keys. The
+ * oldest entries are removed by ranges of keys.
+ */
+const logBatches = `
+  DROP INDEX log_entries_of_gateway;
+  DROP TRIGGER log_bodies_removed;
+  ALTER TABLE log_bodies RENAME TO bodies_of_entries;
+  CREATE TABLE log_bodies (
+    key INTEGER PRIMARY KEY,
+    count INTEGER NOT NULL,
+    layout TEXT NOT NULL,
+    bodies BLOB NOT NULL
+  ) STRICT;
+  INSERT INTO log_bodies
+    SELECT key, 1, json_array(request, response, provider_response), bodies FROM bodies_of_entries;
+  DROP TABLE bodies_of_entries;
+  `
+
 export const migrations: readonly string[] = [
   `
   CREATE TABLE identity (id TEXT NOT NULL) STRICT;
@@ -208,6 +228,7 @@ export const migrations: readonly string[] = [
   ${logs}
   `,
   modelRoutes,
+  logBatches,
 ]
 
 /*

@@ -3,7 +3,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nextTurn } from '../../../base/turns/turns.ts'
-import { bodiesOf, type LogBatch, payloadsOf } from '../../log-batch/batch.ts'
+import { bodiesOf, joinedBodies, type LogBatch } from '../../log-batch/batch.ts'
 import { WindowSums } from '../../log-sums/cells.ts'
 import { rowOf, summaryOf } from '../../log-batch/row.ts'
 import { edited } from '../../contract/log-edit.ts'
@@ -27,6 +27,7 @@ import {
   StoreUnreachable,
 } from '../../contract/store.ts'
 import type { Command, Database, Row, Statement } from '../database/database.ts'
+import { type KeyRange, LogBodies } from './bodies.ts'
 import {
   behind,
   type Condition,
@@ -53,11 +54,14 @@ export class SqliteLogs implements Logs {
   readonly #count: Statement
   readonly #addCount: Command
   readonly #removeCount: Command
-  readonly #has: Statement
+  readonly #last: Statement
+  readonly #keyAt: Statement
+  readonly #keysOf: Statement
   readonly #find: Statement
   readonly #rewrite: Command
   readonly #insert: Command
-  readonly #insertBodies: Command
+  readonly #removeEntries: Command
+  readonly #bodies: LogBodies
   readonly #addToWindow: Command
   readonly #removeWindow: Command
   readonly #windows: Statement
@@ -76,16 +80,16 @@ export class SqliteLogs implements Logs {
        ON CONFLICT DO UPDATE SET count = count + excluded.count`,
     )
     this.#removeCount = db.command('DELETE FROM log_counts WHERE gateway = ?')
-    this.#has = db.prepare('SELECT 1 FROM log_entries WHERE gateway = ? AND at = ? AND id = ?')
+    this.#last = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'log_entries'")
+    this.#keyAt = db.prepare('SELECT key FROM log_entries WHERE gateway = ? AND at = ? AND id = ?')
+    this.#keysOf = db.prepare('SELECT key FROM log_entries WHERE gateway = ? ORDER BY +key')
     this.#find = db.prepare(
-      `${wholeEntries} WHERE key = (SELECT key FROM log_entries WHERE gateway = ? AND id = ?)`,
+      'SELECT * FROM log_entries WHERE key = (SELECT key FROM log_entries WHERE gateway = ? AND id = ?)',
     )
     this.#rewrite = db.command('UPDATE log_entries SET row = ? WHERE key = ?')
-    this.#insert = db.command('INSERT INTO log_entries (gateway, at, id, row) VALUES (?, ?, ?, ?)')
-    this.#insertBodies = db.command(
-      `INSERT INTO log_bodies (key, bodies, request, response, provider_response)
-       VALUES (last_insert_rowid(), ?, ?, ?, ?)`,
-    )
+    this.#insert = db.command('INSERT INTO log_entries (key, gateway, at, id, row) VALUES (?, ?, ?, ?, ?)')
+    this.#removeEntries = db.command('DELETE FROM log_entries WHERE key BETWEEN ? AND ?')
+    this.#bodies = new LogBodies(db)
     const ofWindow = 'gateway = ? AND width = ? AND since = ?'
     this.#addToWindow = db.command(
       `INSERT INTO log_windows (gateway, width, since, count, mark) VALUES (?, ?, ?, ?, random() >> 11)
@@ -105,13 +109,13 @@ export class SqliteLogs implements Logs {
   }
 
   async append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
-    let { key, stored, excess, ids } = await this.#db.write(() =>
+    let { key, stored, isStored, excess } = await this.#db.write(() =>
       this.#append(account, gateway, batch, limit),
     )
     while (excess > 0) {
       const removed = await this.#db.write(() => this.#trim(key, excess, limit))
       excess -= removalSlice
-      stored -= removed.filter(id => ids.has(id)).length
+      stored -= removed.filter(isStored).length
     }
     return stored
   }
@@ -166,14 +170,14 @@ export class SqliteLogs implements Logs {
       const key = this.#keyOf(account, gateway)
       if (key === null) return null
       const row = this.#find.get(key, id)
-      return row ? entryOf(row, account, gateway) : null
+      return row ? this.#entries([row], account, gateway)[0]! : null
     })
   }
 
   edit(account: string, gateway: string, id: string, edit: LogEdit): Promise<LogSummary | null> {
     return this.#db.write(() => {
       const key = this.#keyOf(account, gateway)
-      const row = key === null ? undefined : this.#some('gateway = ? AND id = ?', key, id)[0]
+      const row = key === null ? undefined : this.#find.get(key, id)
       if (row === undefined) return null
       const summary = edited(summaryIn(row, account, gateway), edit)
       this.#rewrite(rowOf(summary), row.key as number)
@@ -186,7 +190,9 @@ export class SqliteLogs implements Logs {
       const key = this.#keyOf(account, gateway)
       if (key === null) return 0
       const range = rangeOf(timeOf(query.filters), null, query.descending)
-      return this.#remove(key, allOf(key, range, conditionOf(query.filters)), query).length
+      const removed = this.#remove(key, allOf(key, range, conditionOf(query.filters)), query)
+      this.#bodies.erase(rangesOf(removed))
+      return removed.length
     })
   }
 
@@ -267,28 +273,28 @@ export class SqliteLogs implements Logs {
     return this.#db.read(() => {
       const key = this.#keyOf(account, gateway)
       if (key === null) return { items: [], end: '0' }
-      const newest = this.#number('coalesce(max(key), 0)', allOf(key))
-      const isKnown = after !== null && /^\d+$/.test(after) && Number(after) <= newest
+      const newest = this.#lastKey()
       // The keys of another store are higher, or have ids.
+      const isKnown = after !== null && /^\d+$/.test(after) && Number(after) <= newest
       const rows = isKnown
-        ? this.#some(`gateway = ? AND key > ? ORDER BY key LIMIT ?`, key, Number(after), limit)
-        : this.#some(`gateway = ? ORDER BY key DESC LIMIT ?`, key, limit).reverse()
-      const end = rows.length > 0 ? String(rows.at(-1)!.key) : isKnown ? after : '0'
-      return { items: rows.map(row => summaryIn(row, account, gateway)), end }
+        ? this.#some('key > ? AND +gateway = ? ORDER BY key LIMIT ?', Number(after), key, limit)
+        : this.#newest(key, limit)
+      const end = isKnown && rows.length === limit ? (rows.at(-1)!.key as number) : newest
+      return { items: rows.map(row => summaryIn(row, account, gateway)), end: String(end) }
     })
   }
 
   async *entries(account: string, gateway: string): AsyncGenerator<readonly LogEntry[]> {
     const key = await this.#db.read(() => this.#keyOf(account, gateway))
     if (key === null) return
-    const some = this.#db.prepare(
-      `${wholeEntries} WHERE gateway = ? AND key > ? ORDER BY key LIMIT ${entriesSlice}`,
-    )
-    for (let last = 0; ; ) {
-      const rows = await this.#db.read(() => some.all(key, last))
-      if (rows.length === 0) return
-      yield rows.map(row => entryOf(row, account, gateway))
-      last = rows.at(-1)!.key as number
+    // By the index of times, which has all keys of a gateway, while the table has those of all gateways.
+    const keys = await this.#db.read(() => Array.from(this.#keysOf.iterate(key), row => row.key as number))
+    for (let i = 0; i < keys.length; i += entriesSlice) {
+      const slice = JSON.stringify(keys.slice(i, i + entriesSlice))
+      yield await this.#db.read(() => {
+        const rows = this.#some('key IN (SELECT value FROM json_each(?)) ORDER BY key', slice)
+        return this.#entries(rows, account, gateway)
+      })
     }
   }
 
@@ -311,58 +317,54 @@ export class SqliteLogs implements Logs {
 
   #append(account: string, gateway: string, batch: LogBatch, limit: LogLimit) {
     const { most, strategy, madeAt } = limit
+    const { times, ids, rows, isRepeated } = batch
     const key = this.#keyOf(account, gateway, madeAt)
-    const ids = new Set<string>()
-    let stored = 0
-    if (key === null) return { key: 0, stored, excess: 0, ids }
+    const before = this.#lastKey()
+    let last = before
+    const repeated = new Set<number>()
+    const isStored = (key: number) => (key > before && key <= last) || repeated.has(key)
+    if (key === null) return { key: 0, stored: 0, isStored, excess: 0 }
     const isFull = strategy === 'STOP_INSERTING' && this.#countOf(key) > most
-    const times: number[] = []
-    const { rows, isRepeated } = batch
-    let at = -1
-    for (const { bytes, layout } of bodiesOf(batch)) {
-      const [createdAt, id] = [batch.times[++at]!, batch.ids[at]!]
-      const isStored = isRepeated && this.#has.get(key, createdAt, id) !== undefined
-      if (isFull && !isStored) continue
-      ids.add(id)
-      if (isStored) continue
-      this.#insert(key, createdAt, id, rows[at]!)
-      const [request, response, providerResponse] = layout
-      if (request !== -1 || response !== -1 || providerResponse !== -1)
-        this.#insertBodies(bytes, request, response, providerResponse)
-      times.push(createdAt)
+    const isNew = (at: number) => {
+      const entry = isRepeated ? this.#keyAt.get(key, times[at]!, ids[at]!) : undefined
+      if (entry !== undefined) repeated.add(entry.key as number)
+      return entry === undefined && !isFull
     }
-    this.#tally(key, times, 1)
-    stored = ids.size
+    const some = isFull || isRepeated ? times.map((_, at) => isNew(at)) : null
+    const added = some === null ? times : times.filter((_, at) => some[at])
+    for (let at = 0; at < times.length; at++)
+      if (some === null || some[at]) this.#insert(++last, key, times[at]!, ids[at]!, rows[at]!)
+    const bodies = some === null ? batch : joinedBodies(bodiesOf(batch).filter((_, at) => some[at]))
+    this.#bodies.insert(before + 1, bodies)
+    this.#tally(key, added, 1)
+    const stored = added.length + repeated.size
     const excess = isFull ? 0 : this.#countOf(key) - most
-    if (excess <= 0) return { key, stored, excess: 0, ids }
-    for (const id of this.#trim(key, excess, limit)) if (ids.has(id)) stored--
-    return { key, stored, excess: excess - removalSlice, ids }
+    if (excess <= 0) return { key, stored, isStored, excess: 0 }
+    const removed = this.#trim(key, excess, limit)
+    return { key, stored: stored - removed.filter(isStored).length, isStored, excess: excess - removalSlice }
   }
 
-  #trim(key: number, excess: number, { strategy }: LogLimit): string[] {
+  #trim(key: number, excess: number, { strategy }: LogLimit): number[] {
     const descending = strategy === 'STOP_INSERTING'
     const query = { orderBy: 'created_at', descending, limit: Math.min(excess, removalSlice) } as const
     return this.#remove(key, allOf(key), query)
   }
 
+  /** Removes entries; returns their keys. */
   #remove(
-    key: number,
-    { sql, values }: Condition,
-    { orderBy, descending, limit }: Pick<LogQuery, 'orderBy' | 'descending' | 'limit'>,
-  ): string[] {
-    const removed = this.#db
-      .prepare(
-        `DELETE FROM log_entries WHERE key IN
-         (SELECT key FROM log_entries WHERE ${sql} ORDER BY ${orderOf(orderBy, descending)} LIMIT ?)
-         RETURNING at, id`,
-      )
-      .all(...values, limit)
-    this.#tally(
-      key,
-      removed.map(({ at }) => at as number),
-      -1,
-    )
-    return removed.map(({ id }) => id as string)
+    gateway: number,
+    condition: Condition,
+    query: Pick<LogQuery, 'orderBy' | 'descending' | 'limit'>,
+  ): number[] {
+    const rows = this.#select('key, at', condition, { ...query, offset: 0 })
+    const keys = rows.map(({ key }) => key as number)
+    for (const range of rangesOf(keys)) {
+      this.#removeEntries(...range)
+      this.#bodies.removeUnused(range)
+    }
+    const times = rows.map(({ at }) => at as number)
+    this.#tally(gateway, times, -1)
+    return keys
   }
 
   /** Counts entries that come or go, in all and in their windows. */
@@ -389,6 +391,22 @@ export class SqliteLogs implements Logs {
       .all(...values, limit, offset)
   }
 
+  #lastKey(): number {
+    return (this.#last.get()?.seq as number | undefined) ?? 0
+  }
+
+  /** Returns the entries that were stored last, in that order. */
+  #newest(gateway: number, limit: number): Row[] {
+    const where = 'key IN (SELECT key FROM log_entries WHERE gateway = ? ORDER BY +key DESC LIMIT ?)'
+    return this.#some(`${where} ORDER BY key`, gateway, limit)
+  }
+
+  /** Returns entries with their bodies, whose keys ascend. */
+  #entries(rows: readonly Row[], account: string, gateway: string): LogEntry[] {
+    const bodies = this.#bodies.of(rows.map(({ key }) => key as number))
+    return Array.from(bodies, (own, i) => ({ ...summaryIn(rows[i]!, account, gateway), ...own }))
+  }
+
   #some(where: string, ...values: SQLInputValue[]): Row[] {
     return this.#db.prepare(`SELECT * FROM log_entries WHERE ${where}`).all(...values)
   }
@@ -411,8 +429,6 @@ export class SqliteLogs implements Logs {
   }
 }
 
-const wholeEntries = 'SELECT * FROM log_entries LEFT JOIN log_bodies USING (key)'
-
 /** Returns the condition of entries of a gateway that are in a range and match all conditions. */
 function allOf(key: number, range?: TimeRange, ...conditions: readonly Condition[]): Condition {
   const ofGateway = { sql: 'gateway = ?', values: [key] }
@@ -428,11 +444,13 @@ function summaryIn(row: Row, account: string, gateway: string): LogSummary {
   return summaryOf(row.row as string, { account, gateway, createdAt: row.at as number, id: row.id as string })
 }
 
-function entryOf(row: Row, account: string, gateway: string): LogEntry {
-  const summary = summaryIn(row, account, gateway)
-  if (row.bodies === null) return { ...summary, request: null, response: null, providerResponse: null }
-  const { buffer, byteOffset, byteLength } = row.bodies as Uint8Array<ArrayBuffer>
-  const bytes = Buffer.from(buffer, byteOffset, byteLength)
-  const layout = [row.request, row.response, row.provider_response] as [number, number, number]
-  return { ...summary, ...payloadsOf({ bytes, layout }) }
+/** Returns the ranges, first and last, that numbers fill without a gap. */
+function rangesOf(numbers: readonly number[]): readonly KeyRange[] {
+  const ranges: [number, number][] = []
+  for (const number of numbers.toSorted((a, b) => a - b)) {
+    const range = ranges.at(-1)
+    if (range !== undefined && range[1] === number - 1) range[1] = number
+    else ranges.push([number, number])
+  }
+  return ranges
 }
