@@ -5,8 +5,8 @@ import { ownText } from '../base/text/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lent } from '../store/cache/cache-handover.ts'
 import { ReadThrough } from '../store/cache/read-through.ts'
-import type { Gateway } from '../store/records/records.ts'
-import { type Store, StoreUnreachable } from '../store/contract/store.ts'
+import type { Account, Gateway } from '../store/records/records.ts'
+import { type MaybeAtOnce, type Store, StoreUnreachable } from '../store/contract/store.ts'
 
 interface DirectoryOptions {
   readonly store: Store
@@ -26,6 +26,7 @@ const gatewayId = /^[a-z0-9_-]{1,64}$/
 
 export class GatewayDirectory {
   readonly #gateways: ReadThrough<Gateway>
+  readonly #onlyAccount: ReadThrough<Account>
   #last: { readonly account: string; readonly id: string; readonly key: string } | null = null
 
   constructor({ store, grace, found, borrow, clock = systemClock }: DirectoryOptions) {
@@ -44,6 +45,28 @@ export class GatewayDirectory {
       borrow,
       now: () => clock.monotonic(),
     })
+    this.#onlyAccount = new ReadThrough({
+      load: async () => {
+        const [first, second] = await store.accounts.list()
+        return first !== undefined && second === undefined ? first : null
+      },
+      changes: store.changes,
+      // Every account begins with a gateway.
+      kinds: ['gateway'],
+      concerns: ({ account }, { id }) => account !== id,
+      size: 1,
+      missLife,
+      grace,
+      now: () => clock.monotonic(),
+    })
+  }
+
+  /** Returns the account of calls that do not name one; null if there are several, or none. */
+  onlyAccount(): MaybeAtOnce<string | null | 'store_unreachable'> {
+    const account = this.#onlyAccount.get('')
+    return account instanceof Promise
+      ? account.then(account => account?.id ?? null, unlessUnreachable)
+      : (account?.id ?? null)
   }
 
   /** Loads a gateway from another process, unless it is cached; rejects with `StoreUnreachable`. */

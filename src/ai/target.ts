@@ -4,7 +4,8 @@ export type Operation = 'chat' | 'messages' | 'responses' | 'embeddings' | 'run'
 
 export interface RestTarget {
   readonly api: 'rest'
-  readonly account: string
+  /** Null on a short route, where it is that of the token. */
+  readonly account: string | null
   readonly operation: Operation
   /** Decoded; null if the body names it. */
   readonly model: string | null
@@ -34,21 +35,31 @@ export type AiTarget = RestTarget | CompatTarget | NativeTarget
 
 /** Null for other routes. Only a model is decoded, so that `%2F` and `%2E` never act as separators. */
 export function parseAiTarget(target: string): AiTarget | null {
-  if (target.startsWith(native)) return parseNative(target)
+  if (target.startsWith(native)) return parseNative(target) ?? parseShort(target)
   if (target.startsWith(rest)) return parseRest(target)
   return null
 }
 
+/** Without the short routes: a site may have these paths too. */
 export function isAmongAiRoutes(target: string): boolean {
-  if (target.startsWith(native)) return accountAt(target, native.length) !== null
+  if (target.startsWith(native)) return isAmongNativeRoutes(target)
   if (!target.startsWith(rest) || accountAt(target, rest.length) === null) return false
   const end = rest.length + accountLength
   return target.startsWith('/ai/', end) || target.slice(end) === '/ai'
 }
 
+export function isShortRoute(target: string): boolean {
+  return target.startsWith(native) && parseShort(target) !== null
+}
+
 /** Whether a target is a base URL from the configuration of programs, rather than a call. */
 export function isBaseOfCalls(target: string): boolean {
   return baseOfCalls.test(target)
+}
+
+/** Whether a path names an account and what follows is for a provider, known or not. */
+export function isAmongNativeRoutes(target: string): boolean {
+  return target.startsWith(native) && accountAt(target, native.length) !== null
 }
 
 const native = '/v1/'
@@ -58,7 +69,7 @@ const accountLength = 32
 const longestName = 64
 const longestModel = 256
 const baseOfCalls =
-  /^(?:\/v1\/[\da-f]{32}\/[a-z\d_-]{1,64}\/[a-z\d_-]{1,64}|\/client\/v4\/accounts\/[\da-f]{32}\/ai)(?:\/v1)?\/?$/
+  /^(?:\/v1\/[\da-f]{32}\/[a-z\d_-]{1,64}\/[a-z\d_-]{1,64}|\/client\/v4\/accounts\/[\da-f]{32}\/ai|)(?:\/v1)?\/?$/
 
 const operations: ReadonlyMap<string, Operation> = new Map([
   ['v1/chat/completions', 'chat'],
@@ -91,11 +102,22 @@ function parseRest(target: string): RestTarget | null {
   const from = rest.length + accountLength
   if (account === null || !target.startsWith('/ai/', from)) return null
   const { beginning, query } = splitQuery(target.slice(from + '/ai/'.length))
-  // A base URL that ends in /v1, for an SDK that writes the version too.
-  const operation = operations.get(beginning.startsWith('v1/v1/') ? beginning.slice('v1/'.length) : beginning)
+  const operation = operationAt(beginning)
   if (operation !== undefined) return { api: 'rest', account, operation, model: null, query }
   const model = beginning.startsWith(run) ? decodeModel(beginning.slice(run.length)) : null
   return model === null ? null : { api: 'rest', account, operation: 'run', model, query }
+}
+
+/** Every operation with a version has one; `/ai/run` does not. */
+function parseShort(target: string): RestTarget | null {
+  const { beginning, query } = splitQuery(target.slice('/'.length))
+  const operation = operationAt(beginning)
+  return operation === undefined ? null : { api: 'rest', account: null, operation, model: null, query }
+}
+
+function operationAt(beginning: string): Operation | undefined {
+  // A base URL that ends in /v1, for an SDK that writes the version too.
+  return operations.get(beginning.startsWith('v1/v1/') ? beginning.slice('v1/'.length) : beginning)
 }
 
 function accountAt(target: string, from: number): string | null {

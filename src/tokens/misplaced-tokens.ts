@@ -27,6 +27,13 @@ const suspiciousOfBasic = /[iI][cC][ \t]/
 /** A token in its proper place, as almost always. */
 const wellPlaced = /^[Bb][Ee][Aa][Rr][Ee][Rr][ \t]+svc[tors]_[\w-]*$/
 
+/** Whether a value is an API or access token, and nothing else. */
+export function isPlainToken(value: string): boolean {
+  return plainToken.test(value)
+}
+
+const plainToken = /^svc[to]_[\w-]*$/
+
 export function holdsOurs(text: string): boolean {
   return text.length >= shortest && suspicious.test(text) && ours.test(text)
 }

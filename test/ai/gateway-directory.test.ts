@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { GatewayDirectory } from '../../src/ai/gateway-directory.ts'
+import { openStore } from '../../src/store/open.ts'
 import type { Gateway } from '../../src/store/records/records.ts'
+import { auditEntry } from '../store/contract-specimens.ts'
 import { ManualClock } from '../help/clock.ts'
 import { SteeredStore } from '../tokens/steered-store.ts'
 import { account } from '../tokens/token-with.ts'
@@ -91,3 +93,21 @@ test('whatever is asked for, the answer comes at once and is nothing', () => {
   const { directory } = setUp()
   fc.assert(fc.property(fc.string(), fc.string(), (some, id) => directory.find(some, id) === null))
 })
+
+test('the only account is known until there is another', async t => {
+  const store = await openStore('sqlite::memory:', { commandTimeout: 1_000 })
+  t.after(() => store.close())
+  const directory = new GatewayDirectory({ store, grace })
+  assert.equal(await directory.onlyAccount(), null)
+  await store.accounts.insert({ id: account, name: 'one', createdAt: 0 }, beginningOf(account))
+  assert.equal(await directory.onlyAccount(), account)
+  assert.equal(directory.onlyAccount(), account)
+  const other = 'f'.repeat(32)
+  await store.accounts.insert({ id: other, name: 'two', createdAt: 1 }, beginningOf(other))
+  assert.equal(await directory.onlyAccount(), null)
+})
+
+function beginningOf(account: string) {
+  const audit = auditEntry({ account, action: 'create' })
+  return { gateway: { ...gateway, account }, audit }
+}

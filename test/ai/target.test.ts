@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { isAmongAiRoutes, isBaseOfCalls, parseAiTarget } from '../../src/ai/target.ts'
+import { isAmongAiRoutes, isBaseOfCalls, isShortRoute, parseAiTarget } from '../../src/ai/target.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
 const account = '0123456789abcdef0123456789abcdef'
@@ -21,6 +21,15 @@ describe('parseAiTarget', () => {
       deepEqual(parseAiTarget(rest + path), { api: 'rest', account, operation, model: null, query: '' })
     })
   }
+
+  for (const [path, operation] of operations.filter(([path]) => path !== '/run'))
+    test(`reads the short route ${path}, without an account`, () => {
+      const target = { api: 'rest', account: null, operation, model: null, query: '' }
+      deepEqual(parseAiTarget(path), target)
+      deepEqual(parseAiTarget(`/v1${path}?a`), { ...target, query: '?a' })
+      ok(isShortRoute(path))
+      ok(!isAmongAiRoutes(path) && !isShortRoute(rest + path) && !isShortRoute(gateway + path))
+    })
 
   test('reads a path whose version the base URL and the SDK both wrote', () => {
     const asked = parseAiTarget(`${rest}/v1/messages?beta=true`)
@@ -123,6 +132,16 @@ describe('parseAiTarget', () => {
     `/client/v4/accounts/${account}/tokens`,
     `/client/v4/accounts/${account.toUpperCase()}/ai/run`,
     `${rest}/v1/chat/completions/`,
+    '/v1/chat/completions/',
+    '/v1/chat%2Fcompletions',
+    '/v1/Messages',
+    '/v1//messages',
+    '/v1/v1/v1/messages',
+    '/v1/run',
+    '/v1/v1/run',
+    '/v1/../messages',
+    '/chat/completions',
+    'http://ai.test/v1/messages',
     `${rest}/v1/chat%2Fcompletions`,
     `${rest}//v1/chat/completions`,
     `${rest}/v1/../run`,
@@ -175,6 +194,8 @@ describe('isBaseOfCalls', () => {
       ok(isBaseOfCalls(base))
       ok(isAmongAiRoutes(base))
     })
+  for (const base of ['/', '/v1', '/v1/'])
+    test(`knows ${base} as a base URL of short routes`, () => ok(isBaseOfCalls(base)))
 
   const calls = [
     `${gateway}/anthropic/v1/messages`,
@@ -187,6 +208,9 @@ describe('isBaseOfCalls', () => {
     `/v1/${account}x/g/anthropic`,
     `/client/v4/accounts/${account}`,
     `/x${rest}`,
+    '//',
+    '/v1?a',
+    '/v1/messages',
   ]
   for (const path of calls) test(`does not take ${path} for one`, () => ok(!isBaseOfCalls(path)))
 })

@@ -274,6 +274,17 @@ function settingsIn({ properties = {}, additionalProperties, items, anyOf = [] }
 }
 
 /** Takes away what has no default that could be shown, and puts in place of origins how many they are. */
+const aiExamples = {
+  defaultAccount: null,
+  corsOrigins: [],
+  proxy: null,
+  noProxy: [],
+  providers: [],
+  models: [],
+  prices: [],
+  priceList: null,
+}
+
 function withoutExamples({
   errors,
   tls,
@@ -299,7 +310,7 @@ function withoutExamples({
     oauth: oauth.lifetimes,
     people: people.signUp,
     access: access.otherwise,
-    ai: { ...ai, proxy: null, noProxy: [], providers: [], models: [], prices: [], priceList: null },
+    ai: { ...ai, ...aiExamples },
     // The issuer and the dashboard of the example have zones of their own.
     zones: zones
       .filter(({ routes }) => !routes.some(({ own }) => own !== undefined))

@@ -148,6 +148,8 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     people: { signUp: 'invited', openid: null },
     ai: {
       hosts: [],
+      defaultAccount: null,
+      corsOrigins: [],
       bodyLimit: 32 * 2 ** 20,
       uploadLimit: null,
       timeouts: { ...usualTimeouts, ...settings.timeouts },

@@ -204,7 +204,7 @@ test('the base URLs of coding agents are those of calls', () => {
   const ofClaude = bases(commands(ways.setsAgents), /ANTHROPIC_BASE_URL=(.*)/g)
   const calls = [
     ...ofCodex.map(base => parseAiTarget(`${base}/responses`)),
-    ...ofClaude.map(base => parseAiTarget(`${base}/v1/messages?beta=true`)),
+    ...ofClaude.map(base => parseAiTarget(`${base === '/' ? '' : base}/v1/messages?beta=true`)),
   ]
   assert.deepEqual(
     calls.map(call => call?.api),

@@ -2,6 +2,7 @@
 
 import type { AiConfig, ProviderConfig } from '../model/config.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
+import { refuseRepeats } from '../shape/name-checks.ts'
 import { usualTransport } from '../model/pool-config.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../shape/shape.ts'
@@ -15,6 +16,8 @@ import { refuseOtherScheme, resolveTransport } from '../settings/transport-setti
 export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfig {
   const {
     hosts,
+    default_account: defaultAccount,
+    cors: { origins },
     body,
     upload,
     timeouts,
@@ -31,6 +34,8 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
   )
   return {
     hosts: hosts.map(({ value }) => value),
+    defaultAccount,
+    corsOrigins: resolveOrigins(origins, findings),
     bodyLimit: body,
     uploadLimit: upload,
     timeouts,
@@ -47,6 +52,14 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
       return { model, input, output, cacheRead, cacheWrite, cacheWriteLong }
     }),
   }
+}
+
+function resolveOrigins(origins: Settings['ai']['cors']['origins'], findings: Findings): readonly string[] {
+  refuseRepeats(origins, 'ai.cors.origins cannot list an origin twice', findings)
+  const all = origins.find(({ value }) => value === '*')
+  if (all !== undefined && origins.length > 1)
+    findings.mistake(all, '* cannot be combined with other origins')
+  return origins.map(({ value }) => value)
 }
 
 function resolveProvider(

@@ -82,6 +82,21 @@ export const providerKey: Rule<string | null> = text => (text === '' ? { value: 
 
 const visibleText = matching(/^[!-~]{1,4096}$/, 'must be up to 4096 visible ASCII characters, without spaces')
 
+/** Accepts what a browser sends as Origin (RFC 6454 section 6.1), also that of an app or extension, or *. */
+export const corsOrigin: Rule<string> = formed(readOrigin, {
+  pattern: '^(?:\\*|[a-z][a-z0-9+.-]*://[^/?#]+)$',
+})
+
+function readOrigin(text: string): Reading<string> {
+  const isOrigin = /^https?:/.test(text) ? URL.parse(text)?.origin === text : appOrigin.test(text)
+  return accept(
+    isOrigin || text === '*' ? text : undefined,
+    'must be *, or an origin as browsers write it, such as https://app.example or http://localhost:3000: in lower case, without a path or the usual port',
+  )
+}
+
+const appOrigin = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(?::\d{1,5})?$/
+
 /** Accepts the name of a resource, which becomes a label of a hostname. */
 export const azureResource = matching(
   /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,

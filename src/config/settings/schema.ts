@@ -3,7 +3,15 @@
 import { day, hour, KiB, MiB, minute, second, TiB } from '../../base/units.ts'
 import { access, zoneAccess } from './access-settings.ts'
 import { exceptions, proxy } from './proxy-settings.ts'
-import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
+import {
+  azureResource,
+  corsOrigin,
+  pricedModel,
+  providerKey,
+  providerName,
+  providerUrl,
+  usDollars,
+} from './ai-rules.ts'
 import { providerApis, providerNames, type Timeouts } from '../model/config.ts'
 import { previewAudiences } from '../model/custom-errors-config.ts'
 import { compression } from './compression-settings.ts'
@@ -252,6 +260,8 @@ export const schema = mapping({
   people,
   ai: group({
     hosts: optional(list(placed(scalar(exactHost))), []),
+    default_account: optional(scalar(accountId), null),
+    cors: group({ origins: optional(list(placed(scalar(corsOrigin))), []) }),
     body: optional(scalar(size(0, 256 * MiB)), 32 * MiB),
     upload: optional(wordOr('off', scalar(size(0, TiB))), null),
     timeouts: timeouts({ ...usualTimeouts, response: 10 * minute, idle: 2 * minute }),

@@ -15,6 +15,8 @@ import type { Rewriting } from './rewriting.ts'
 
 export class AiExchange {
   readonly target: AiTarget
+  /** Null on a short route, until its token is verified. */
+  account: string | null
   readonly fields: AiFields
   misplacedAt: string | null
   /** Errors are counted there. */
@@ -57,7 +59,8 @@ export class AiExchange {
 
   constructor(target: AiTarget, head: RequestHead, last: { aiFields: AiFields | null }) {
     this.target = target
+    this.account = target.account
     this.fields = aiFieldsOf(head, last)
-    this.misplacedAt = findMisplaced(head, this.fields)
+    this.misplacedAt = findMisplaced(head, this.fields, target)
   }
 }

@@ -1,6 +1,6 @@
 // The audience of errors of an AI call, by the kind of route and the dialect of its streams.
 
-import type { AiTarget, Operation } from '../../ai/target.ts'
+import { type AiTarget, isAmongNativeRoutes, type Operation } from '../../ai/target.ts'
 import { type AiCallers, aiCallers, type StreamDialect } from '../../errors/audience/ai-callers.ts'
 
 /** Until the provider is known, its dialect is guessed from the API that was called. */
@@ -10,7 +10,7 @@ export function audienceOf(target: AiTarget, dialect: StreamDialect = dialectOf(
 
 /** For a path that is no route. */
 export function audienceAt(path: string): AiCallers {
-  return aiCallers(path.startsWith('/v1/') ? 'native' : 'rest', isOfMessages(path) ? 'anthropic' : 'openai')
+  return aiCallers(isAmongNativeRoutes(path) ? 'native' : 'rest', isOfMessages(path) ? 'anthropic' : 'openai')
 }
 
 function dialectOf(target: AiTarget): StreamDialect {

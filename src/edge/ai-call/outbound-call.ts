@@ -159,8 +159,11 @@ function isSent(name: string, fields: readonly string[]): boolean {
 /** Not forwarded: the log reads what providers send over a WebSocket, which an extension would compress. */
 const extensions = 'sec-websocket-extensions'
 
+/** Providers refuse pages by their origin, which the gateway has judged. */
+const ofPage = ['cookie', 'origin', 'referer']
+
 function isNotForwarded(name: string): boolean {
-  return isForGateway(name) || equalsIgnoreCase(name, 'cookie') || equalsIgnoreCase(name, extensions)
+  return isForGateway(name) || isOneOf(name, ofPage) || equalsIgnoreCase(name, extensions)
 }
 
 /** Another API than the provider's might read it differently. */

@@ -1,8 +1,10 @@
 // The request fields that AI routes read, and those for the gateway, which are removed.
 
-import { type FieldId, type FieldLines, field } from '../../http1/fields/fields.ts'
+import type { AiTarget } from '../../ai/target.ts'
+import { equalsIgnoreCase, type FieldId, type FieldLines, field } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
-import { placeInField, placeInLine } from '../../tokens/misplaced-tokens.ts'
+import { bearerOf } from '../../tokens/bearer.ts'
+import { isPlainToken, placeInField, placeInLine } from '../../tokens/misplaced-tokens.ts'
 
 export const repeated = Symbol('repeated')
 export type Once = string | null | typeof repeated
@@ -10,6 +12,7 @@ export type Once = string | null | typeof repeated
 export class AiFields {
   authorization: Once = null
   gatewayAuthorization: Once = null
+  apiKey: Once = null
   gatewayId: Once = null
   metadata: Once = null
   eventId: Once = null
@@ -26,6 +29,8 @@ export class AiFields {
   /** In lower case. */
   unknown: string | null = null
   misplacedAt: string | null = null
+  /** Where only short routes accept a token. */
+  tokenInApiKeyAt: string | null = null
   readonly ids: readonly FieldId[]
 
   constructor({ fields, ids }: FieldLines) {
@@ -33,7 +38,10 @@ export class AiFields {
     for (let i = 0; i < ids.length; i++) {
       const [id, name, value] = [ids[i]!, fields[2 * i]!, fields[2 * i + 1]!]
       const mayBear = this.#read(id, name, value)
-      this.misplacedAt ??= placeInField(name, value, mayBear)
+      const place = placeInField(name, value, mayBear)
+      if (place !== null && isPlainToken(value) && equalsIgnoreCase(name, 'x-api-key'))
+        this.tokenInApiKeyAt = place
+      else this.misplacedAt ??= place
     }
   }
 
@@ -45,7 +53,9 @@ export class AiFields {
       this.authorization = once(this.authorization, value)
       return true
     }
-    return id === field.other && isForGateway(name) && this.#readOurs(name.toLowerCase(), value)
+    if (id !== field.other) return false
+    if (equalsIgnoreCase(name, 'x-api-key')) this.apiKey = once(this.apiKey, value)
+    return isForGateway(name) && this.#readOurs(name.toLowerCase(), value)
   }
 
   #readOurs(name: string, value: string): boolean {
@@ -101,9 +111,35 @@ export function aiFieldsOf(head: RequestHead, last: { aiFields: AiFields | null 
 }
 
 /** Returns the place of a credential of this gateway that must not be there. */
-export function findMisplaced(head: RequestHead, fields: AiFields): string | null {
-  return placeInLine(head) ?? fields.misplacedAt
+export function findMisplaced(
+  head: RequestHead,
+  fields: AiFields,
+  { account }: Pick<AiTarget, 'account'>,
+): string | null {
+  return placeInLine(head) ?? fields.misplacedAt ?? (account === null ? null : fields.tokenInApiKeyAt)
 }
+
+/** The field that authenticates a call, in lower case; on short routes, x-api-key if there is no other. */
+export function bearerField({ api, account }: AiTarget, { authorization, apiKey }: AiFields): BearerField {
+  if (api !== 'rest') return 'svc-aig-authorization'
+  return account === null && apiKey !== null && (authorization ?? '') === '' ? 'x-api-key' : 'authorization'
+}
+
+type BearerField = 'authorization' | 'svc-aig-authorization' | 'x-api-key'
+
+/** The presented token; null for none. With two it is unclear which one counts, so neither does: ''. */
+export function presentedToken(target: AiTarget, fields: AiFields): string | null {
+  const name = bearerField(target, fields)
+  const value = fields[valuesOf[name]]
+  if (value === repeated) return ''
+  return name === 'x-api-key' ? value : bearerOf(value)
+}
+
+const valuesOf = {
+  authorization: 'authorization',
+  'svc-aig-authorization': 'gatewayAuthorization',
+  'x-api-key': 'apiKey',
+} as const
 
 const maxNameLength = 64
 

@@ -21,9 +21,27 @@ export function evidenceLines(
 
 const visible = /^[!-~]+$/
 
+const ofCors = [
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-expose-headers',
+  'access-control-max-age',
+]
+
+/** A provider speaks of its own pages. */
+export const withoutCors = new HeaderChanges(new Set(ofCors), [], [])
+
 /** Keeps the provider's SDK from beginning anew what the gateway has tried several times. */
-export const withoutRetry = new HeaderChanges(
-  new Set(['x-should-retry']),
-  ['x-should-retry', 'false'],
-  [field.other],
-)
+export function withoutRetry(changes: HeaderChanges | null): HeaderChanges {
+  return changes === null || changes === finalOnes ? finalOnes : finalWithoutCors
+}
+
+const finalOnes = withFinal([])
+const finalWithoutCors = withFinal(ofCors)
+
+function withFinal(removed: readonly string[]): HeaderChanges {
+  const name = 'x-should-retry'
+  return new HeaderChanges(new Set([...removed, name]), [name, 'false'], [field.other])
+}

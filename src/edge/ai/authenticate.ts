@@ -5,18 +5,17 @@ import { memoizeLast } from '../../base/memo.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { RefuseReason } from '../../metrics/counters/ai-metrics.ts'
-import type { GatewayDirectory } from '../../ai/gateway-directory.ts'
 import type { AiTarget } from '../../ai/target.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import { bearerOf } from '../../tokens/bearer.ts'
 import { placeInField, valueHoldsOurs } from '../../tokens/misplaced-tokens.ts'
+import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import type { Gateway, Token } from '../../store/records/records.ts'
 import { permits } from '../../permissions/permit.ts'
 import type { TokenFault } from '../../tokens/verify.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { challengeFor, runScope } from './metadata.ts'
-import { repeated } from '../ai-call/request-fields.ts'
+import { bearerField, presentedToken, repeated } from '../ai-call/request-fields.ts'
 import { withholdCredentials } from '../exchange/gateway-credentials.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 
@@ -29,30 +28,75 @@ export function authenticate(x: Exchange): Verdict {
   const { ai } = x
   if (ai === null) return withholdCredentials(x)
   if (ai.misplacedAt !== null) return deny(x, ai, 'misplaced')
-  const gateway = gatewayOf(x, ai)
-  return gateway instanceof Promise
-    ? gateway.then(gateway => authenticateFor(x, ai, gateway))
-    : authenticateFor(x, ai, gateway)
+  return ai.account === null ? locateAccount(x, ai) : locateGateway(x, ai, ai.account, null)
 }
 
-function gatewayOf(x: Exchange, { target, fields }: AiExchange): ReturnType<GatewayDirectory['find']> {
+type Verified = Token | TokenFault
+
+function locateGateway(x: Exchange, ai: AiExchange, account: string, token: Verified | null): Verdict {
+  const { target, fields } = ai
+  ai.account = account
   const id = target.api === 'rest' ? (fields.gatewayId ?? 'default') : target.gateway
-  if (id === repeated) return null
-  return x.plane.ai!.gateways.find(target.account, id)
+  const gateway = id === repeated ? null : x.plane.ai!.gateways.find(account, id)
+  return gateway instanceof Promise
+    ? gateway.then(gateway => authenticateFor(x, ai, gateway, token))
+    : authenticateFor(x, ai, gateway, token)
 }
 
+/** `verified` is null unless the token had to come first. */
 function authenticateFor(
   x: Exchange,
   ai: AiExchange,
   gateway: Gateway | null | 'store_unreachable',
+  verified: Verified | null,
 ): Verdict {
   if (gateway === 'store_unreachable') return deny(x, ai, 'store_unreachable')
   ai.namedGateway = gateway
   if (gateway !== null && !gateway.authentication) return grant(x, ai, gateway, null)
-  const token = x.plane.ai!.tokens.verify(tokenIn(ai), x.clientAddress, 'ai', x.client.lastToken)
+  const token = verified ?? verify(x, ai)
   return token instanceof Promise
     ? token.then(token => decide(x, ai, gateway, token))
     : decide(x, ai, gateway, token)
+}
+
+function verify(x: Exchange, { target, fields }: AiExchange): MaybeAtOnce<Verified> {
+  const value = presentedToken(target, fields)
+  return x.plane.ai!.tokens.verify(value, x.clientAddress, 'ai', x.client.lastToken)
+}
+
+/** On a short route, the token says which account is meant. */
+function locateAccount(x: Exchange, ai: AiExchange): Verdict {
+  const token = verify(x, ai)
+  return token instanceof Promise ? token.then(token => locateFor(x, ai, token)) : locateFor(x, ai, token)
+}
+
+function locateFor(x: Exchange, ai: AiExchange, token: Verified): Verdict {
+  if (typeof token !== 'string') return locateGateway(x, ai, token.account, token)
+  // A token that is no longer valid must not become a call for another account.
+  if (!isWithoutToken(ai)) return decide(x, ai, null, token)
+  const account = x.snapshot.ai!.defaultAccount ?? x.plane.ai!.gateways.onlyAccount()
+  return account instanceof Promise
+    ? account.then(account => locateWithout(x, ai, account, token))
+    : locateWithout(x, ai, account, token)
+}
+
+/** Many SDKs do not start without some key, and send anything. */
+function isWithoutToken({ target, fields }: AiExchange): boolean {
+  const value = presentedToken(target, fields)
+  return value === null || (value !== '' && !value.startsWith('svc'))
+}
+
+function locateWithout(
+  x: Exchange,
+  ai: AiExchange,
+  account: string | null | 'store_unreachable',
+  token: TokenFault,
+): Verdict {
+  if (account === 'store_unreachable') return deny(x, ai, account)
+  if (account !== null) return locateGateway(x, ai, account, token)
+  ai.challenge = challengeFor(x, null)
+  deny(x, ai, token)
+  return noAccount
 }
 
 function decide(
@@ -67,7 +111,7 @@ function decide(
       ai.challenge = challengeFor(x, token === 'missing' ? null : 'invalid_token')
     return deny(x, ai, token)
   }
-  if (!permits(token, 'AI Gateway Run', ai.target.account)) {
+  if (!permits(token, 'AI Gateway Run', ai.account!)) {
     const lacksScope = token.actor?.scopes.includes(runScope) === false
     if (lacksScope) ai.challenge = challengeFor(x, 'insufficient_scope')
     return deny(x, ai, 'forbidden')
@@ -106,7 +150,7 @@ const refuseMisplaced = memoizeLast((rule: string) =>
  * counts, so that callers cannot find out whether it exists.
  */
 function isInWrongField({ fields }: RequestHead, ai: AiExchange): boolean {
-  const own = fieldOf(ai.target).toLowerCase()
+  const own = bearerField(ai.target, ai.fields)
   let place: string | null = null
   for (let i = 0; i < fields.length; i += 2) {
     if (!valueHoldsOurs(fields[i + 1]!)) continue
@@ -121,13 +165,12 @@ function fieldOf({ api }: AiTarget): string {
   return api === 'rest' ? 'Authorization' : 'svc-aig-authorization'
 }
 
-function tokenIn({ target, fields }: AiExchange): string | null {
-  const field = target.api === 'rest' ? fields.authorization : fields.gatewayAuthorization
-  // With two it is unclear which one counts, so neither does.
-  return field === repeated ? '' : bearerOf(field)
-}
-
 const storeUnreachable = refuse('service_unavailable')
+const noAccount = refuseCall(
+  'invalid',
+  'Authorization',
+  'must have a token here, unless there is only one account or ai.default_account names one',
+)
 const noGateway = refuseCall('no_gateway')
 const repeatedId = refuseCall('invalid', 'svc-aig-gateway-id', 'must be given once')
 const unauthorized = { rest: refuseCall('unauthorized'), native: refuseCall('native_unauthorized') }

@@ -5,6 +5,7 @@ import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { negotiateForPrograms } from '../../errors/audience/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { isBaseOfCalls, parseAiTarget } from '../../ai/target.ts'
+import { allowPages } from './cors.ts'
 import { audienceAt, audienceOf } from '../ai-call/audience-of-call.ts'
 import { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -15,8 +16,9 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.route = ai.route
   x.bodyLimit = ai.route.config.bodyLimit
   if (x.asksForPreview || x.asksForMetadata) return null
+  if (ai.corsOrigins.length > 0 && allowPages(x, ai.corsOrigins)) return null
   if (x.head.method === 'HEAD' && isBaseOfCalls(x.head.target)) {
-    x.asksForBase = true
+    x.isOpening = true
     return null
   }
   const target = targetOf(x.head.target)

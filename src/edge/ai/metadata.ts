@@ -18,7 +18,8 @@ interface Challenge {
   readonly host: string | null
   readonly isSecure: boolean
   readonly hasIssuer: boolean
-  readonly account: string
+  /** Null on short routes. */
+  readonly account: string | null
   /** Null on REST routes. */
   readonly gateway: string | null
   readonly error: TokenError
@@ -45,27 +46,39 @@ export function challengeFor(x: Exchange, error: TokenError): string {
   )
     return last.text
   const origin = hasIssuer ? originOf(x) : null
-  const pathname = gateway === null ? `/client/v4/accounts/${account}/ai` : `/v1/${account}/${gateway}`
+  const pathname = gateway === null ? restBase(account) : `/v1/${account}/${gateway}`
   const resource = origin === null ? null : { origin, pathname }
   const text = challengeOf({ resource, scope: runScope, error })
   last = { host, isSecure, hasIssuer, account, gateway, error, text }
   return text
 }
 
+const shortBase = '/v1'
+
+function restBase(account: string | null): string {
+  return account === null ? shortBase : `/client/v4/accounts/${account}/ai`
+}
+
 /** On a host that a zone shares, the rest of the metadata may be about the site. */
-export function asksForMetadata({ head }: Exchange, isShared: boolean): boolean {
+export function asksForMetadata(
+  { head }: Exchange,
+  isShared: boolean,
+  hasShortRoutes: () => boolean,
+): boolean {
   const { target } = head
   if (!target.startsWith(metadataPath)) return false
   const rest = target.slice(metadataPath.length)
-  return isAmongAiRoutes(`${withoutQuery(rest)}/`) || (!isShared && /^([/?]|$)/.test(rest))
+  const path = withoutQuery(rest)
+  if (path === shortBase) return hasShortRoutes()
+  return isAmongAiRoutes(`${path}/`) || (!isShared && /^([/?]|$)/.test(rest))
 }
 
 /**
- * Serves metadata (RFC 9728 section 3.2), and HEAD of a base URL with 204: SDKs open a connection with it,
- * without a token.
+ * Serves metadata (RFC 9728 section 3.2), and with 204 what comes before calls, without a token: HEAD of a
+ * base URL, and preflights of browsers.
  */
 export function describe(x: Exchange): Refusal | 'responded' | null {
-  if (x.asksForBase) return respondToBase(x)
+  if (x.isOpening) return respondToOpening(x)
   if (!x.asksForMetadata) return null
   const issuer = x.plane.ai?.issuer ?? null
   const origin = originOf(x)
@@ -86,7 +99,7 @@ function respond(x: Exchange, body: string): void {
   x.client.finish(x)
 }
 
-function respondToBase(x: Exchange): 'responded' {
+function respondToOpening(x: Exchange): 'responded' {
   x.status = 204
   x.client.respond(
     x,

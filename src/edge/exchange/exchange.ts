@@ -176,8 +176,8 @@ export class Exchange {
   #shortRound = 0
   asksForPreview = false
   asksForMetadata = false
-  /** SDKs open their connection with a HEAD of the base URL. */
-  asksForBase = false
+  /** SDKs open their connection with a HEAD of the base URL, and browsers a call with a preflight. */
+  isOpening = false
   isPreview = false
   /** Monotonic ms of the last send, the end of a streamed body, and the head of the response; 0 before. */
   sentAt = 0

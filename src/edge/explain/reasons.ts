@@ -72,7 +72,13 @@ const reasons: Readonly<Record<StepName, Explain>> = {
       : [],
   }),
   describe: ({ x }, refusal) => {
-    if (x.asksForBase) return { reason: 'HEAD of a base URL, which opens a connection.' }
+    if (x.isOpening)
+      return {
+        reason:
+          x.head.method === 'HEAD'
+            ? 'HEAD of a base URL, which opens a connection.'
+            : 'A preflight of a browser, which asks what the page may send.',
+      }
     if (!x.asksForMetadata) return { reason: 'Not a request for metadata.' }
     return { reason: refusal === null ? 'The metadata of AI routes.' : `${messageOf(refusal)}.` }
   },
@@ -134,7 +140,7 @@ function certificateComparison({ client, zone }: Exchange): readonly Compared[] 
 function locateReason(x: Exchange, refusal: Refusal | null): Reason {
   const { zone, route, paths, head } = x
   const host: Compared = { what: 'host', value: redacted(x.host), with: null }
-  if (zone === null && (x.audience.kind === 'ai' || x.asksForMetadata || x.asksForBase || route !== null))
+  if (zone === null && (x.audience.kind === 'ai' || x.asksForMetadata || x.isOpening || route !== null))
     return { reason: refusal === null ? 'An AI route.' : `${messageOf(refusal)}.`, compared: [host] }
   if (zone === null) return { reason: 'No zone has this host.', compared: [host] }
   const compared = [{ ...host, with: patternFor(zone.config, x.host) }, ...readingsOf(x)]

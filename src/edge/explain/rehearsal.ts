@@ -92,7 +92,7 @@ async function verdictOf(x: Exchange, client: RehearsalClient, decide: Step): Pr
 /** Returns what the request turned out to concern outside of the question. */
 function mismatchOf({ zone, ai }: Exchange, question: RequestInQuestion): 'zone' | 'account' | null {
   if (zone !== null && zone.config.name !== question.zone) return 'zone'
-  return ai !== null && ai.target.account !== question.account ? 'account' : null
+  return (ai?.account ?? question.account) === question.account ? null : 'account'
 }
 
 function refusalOfBody(x: Exchange, { body, bodySize }: RequestInQuestion): Refusal | null {

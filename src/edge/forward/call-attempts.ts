@@ -74,7 +74,7 @@ export class CallAttempts {
     if (event.type === 'usage_refused') this.#ai.uncounted++
     if (verdict === 'next_attempt' || course === null || attempts.length < 2) return
     this.#ai.isExhausted = isFailedCall(state, event, verdict)
-    if (this.#ai.isExhausted) this.#x.responseChanges = withoutRetry
+    if (this.#ai.isExhausted) this.#x.responseChanges = withoutRetry(this.#x.responseChanges)
   }
 
   noteLeft(stage: ForwardState['stage']): void {

@@ -6,7 +6,7 @@ import type { LimitKey } from '../../config/model/limit-config.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
 import { token68Of } from '../../tokens/bearer.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import { type Once, repeated } from '../ai-call/request-fields.ts'
+import { bearerField, type Once, repeated } from '../ai-call/request-fields.ts'
 import { factsOf } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
@@ -79,8 +79,14 @@ function prefixed(prefix: string, value: Once): string | null {
 
 /** Only of the one field that authenticates a request: others could be made up freely. */
 function tokenOf(x: Exchange): string | null {
-  const field = x.ai === null ? fieldOf(x, 'authorization') : credentialOf(x.ai)
-  return typeof field === 'string' ? token68Of(field) : null
+  const { ai } = x
+  if (ai !== null && bearerField(ai.target, ai.fields) === 'x-api-key') return onceOnly(ai.fields.apiKey)
+  const field = onceOnly(ai === null ? fieldOf(x, 'authorization') : credentialOf(ai))
+  return field === null ? null : token68Of(field)
+}
+
+function onceOnly(field: Once): string | null {
+  return field === repeated ? null : field
 }
 
 function credentialOf({ target, fields }: AiExchange): Once {

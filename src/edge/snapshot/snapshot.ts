@@ -62,6 +62,8 @@ interface AiRoute extends EdgeRoute {
 
 export interface EdgeAi {
   readonly hosts: ReadonlySet<string>
+  readonly defaultAccount: string | null
+  readonly corsOrigins: AiConfig['corsOrigins']
   readonly providers: Providers
   readonly aliases: Aliases
   readonly failover: AiConfig['failover']
@@ -220,6 +222,8 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
   }
   return {
     hosts: new Set(ai.hosts),
+    defaultAccount: ai.defaultAccount,
+    corsOrigins: ai.corsOrigins,
     uploadLimit: ai.uploadLimit ?? Number.POSITIVE_INFINITY,
     providers,
     aliases: new Aliases(ai.models),

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import { isAmongAiRoutes } from '../../ai/target.ts'
+import { isAmongAiRoutes, isShortRoute } from '../../ai/target.ts'
 import { respondWithAbout } from './about.ts'
 import { respondToChallenge } from './challenge.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -23,7 +23,7 @@ export function locate(x: Exchange): Refusal | 'responded' | null {
   const zone = zones.find(x.host)
   if (x.asksForPreview && servesAbout(x, zone)) return 'responded'
   if (ai?.hosts.has(x.host)) {
-    x.asksForMetadata = asksForMetadata(x, zone !== null)
+    x.asksForMetadata = asksForMetadata(x, zone !== null, () => zone === null || !isOfSite(x, zone))
     if (x.asksForMetadata || isForAi(x, zone)) return locateAi(x, ai)
   }
   if (zone === null)
@@ -56,10 +56,20 @@ const paused = refuse('dns_resolution_error', {
   },
 })
 
-/** A zone that only publishes the side port has no paths besides AI routes. */
+/**
+ * A zone that only publishes the side port has no paths besides AI routes. The short ones belong to a site
+ * that has a route for them.
+ */
 function isForAi(x: Exchange, zone: EdgeZone | null): boolean {
-  if (zone === null || isAmongAiRoutes(x.head.target)) return true
+  const { target } = x.head
+  if (zone === null || isAmongAiRoutes(target)) return true
+  if (isShortRoute(target)) return !isOfSite(x, zone)
   if (zone.config.routes.some(({ own }) => own === undefined)) return false
   const route = zone.routes.find(x.paths)
   return route === null || route === 'ambiguous'
+}
+
+function isOfSite(x: Exchange, zone: EdgeZone): boolean {
+  const route = zone.routes.find(x.paths)
+  return route !== null && route !== 'ambiguous' && route.config.own === undefined
 }

@@ -45,7 +45,7 @@ test('a credential of this gateway has its two places, as Bearer, and no other',
   const { value } = mintToken()
   const placeIn = (text: string) => {
     const { head, client } = steps.exchange(text)
-    return findMisplaced(head, aiFieldsOf(head, client.last))
+    return findMisplaced(head, aiFieldsOf(head, client.last), { account: 'a' })
   }
   const placeOf = (line: string, ...fields: string[]) => placeIn(request(line, ...fields))
   assert.equal(
@@ -76,7 +76,7 @@ test('calls of a connection with the same lines share their fields, and each has
     const head = parser.parse(bytes, 0, bytes.length, { url: 1000, headerSection: 1000, headers: 10 })
     assert(typeof head === 'object')
     const fields = aiFieldsOf(head, last)
-    return { fields, place: findMisplaced(head, fields) }
+    return { fields, place: findMisplaced(head, fields, { account: 'a' }) }
   }
   const [, first, second] = ['/a', '/b', `/c?key=${value}`].map(target => call(target, 'Bearer x'))
   assert.equal(first!.fields, second!.fields)

@@ -645,6 +645,18 @@ test('a request that leads to another zone is not explained', async t => {
   assert.deepEqual(await edge.plane.explain(asked), { elsewhere: 'account' })
 })
 
+test('a call to a short route is explained once its account turns out to be the one in question', async t => {
+  const ai = await startAi(t, { openai: (await startResponder(t, ok('{}'))).url })
+  const target = '/v1/chat/completions'
+  const asked = { ...question, host: 'ai.test', method: 'POST', target, bodySize: 9 }
+  const headers = [['x-api-key', ai.token]] as const
+  assert.deepEqual(await ai.edge.plane.explain(asked), { elsewhere: 'account' })
+  assert.deepEqual(await ai.edge.plane.explain({ ...asked, headers }), { elsewhere: 'account' })
+  const own = await explain(ai.edge, { ...asked, account: ai.account, headers })
+  assert.deepEqual([own.outcome, own.gateway?.authenticated], ['depends', true])
+  assert.equal((await explain(ai.edge, { ...asked, account: ai.account })).response!.status, 401)
+})
+
 test('an AI call is explained with its gateway and provider, and its token is checked and not shown', async t => {
   const provider = await startResponder(t, ok('{}'))
   const ai = await startAi(
