@@ -14,6 +14,7 @@ import type { CompatTarget, RestTarget } from './target.ts'
 import { chatToMessages } from './translate/chat-call-to-messages.ts'
 import { refuseDuplicate } from './translate/duplicates.ts'
 import { readObject } from './translate/json.ts'
+import { responsesToChat } from './translate/chat-responses/responses-call-to-chat.ts'
 import { messagesToChat } from './translate/messages-call-to-chat.ts'
 import { messagesToResponses } from './translate/messages-responses/messages-call-to-responses.ts'
 import type { Translation } from './translate/translation.ts'
@@ -115,6 +116,12 @@ const ways: Readonly<Partial<Record<Endpoint, readonly Way[]>>> = {
     {
       target: 'responses',
       translate: (request, { name, provider }) => messagesToResponses(request, name, tagOf(provider.name)),
+    },
+  ],
+  responses: [
+    {
+      target: 'chat',
+      translate: (request, { name }, streamsUsage) => responsesToChat(request, name, { streamsUsage }),
     },
   ],
 }
@@ -255,10 +262,14 @@ function formOf(
   const [form, second] = forms.filter(form => asked.request[form] !== undefined)
   if (form === undefined) return fault(asked.pointer || null, `must have one of ${forms.join(', ')}`)
   if (second !== undefined) return fault(`${asked.pointer}/${second}`, `cannot be combined with ${form}`)
-  if (messages !== undefined) return { asked, api: provider.endpoints.chat ? 'chat' : 'messages' }
+  if (messages !== undefined) return { asked, api: apiOfMessages(provider) }
   if (input !== undefined) return { asked, api: name.includes('embed') ? 'embeddings' : 'responses' }
   if (typeof prompt !== 'string') return fault(`${asked.pointer}/prompt`, 'must be a string')
   return { asked: promptAsMessage(asked), api: 'chat' }
+}
+
+function apiOfMessages({ endpoints }: Provider): Endpoint {
+  return endpoints.chat === undefined && endpoints.messages !== undefined ? 'messages' : 'chat'
 }
 
 const forms = ['messages', 'input', 'prompt'] as const

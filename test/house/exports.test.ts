@@ -8,7 +8,6 @@ import { root } from '../help/source.ts'
 
 /** Exports that only tests and benches use, and why they are part of the product. */
 const exceptions: Readonly<Record<string, string>> = {
-  'src/ai/translate/responses/response-settings.ts responseSettings': 'translations to Responses build on it',
   'src/store/redis/server/acl.ts aclRules': 'what the documentation tells operators to write',
   'src/store/redis/server/acl.ts clusterRules': 'what the documentation tells operators to write',
 }

@@ -57,7 +57,7 @@ const weather = {
   },
   run: ({ city }: { readonly city: string }) => `sunny in ${city}`,
 }
-const other = { chat: messagesModel, messages: chatModel } as const
+const other = { chat: messagesModel, messages: chatModel, responses: 'mistral/mistral-small' } as const
 
 const openai = (door: Door) => new OpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token })
 const anthropic = (door: Door) => new Anthropic({ baseURL: rest(door), authToken: door.token, apiKey: null })
@@ -79,11 +79,11 @@ const langchain = (door: Door, model = chatModel) =>
 /** The Vercel AI SDK with one of its providers. */
 function vercel(
   sdk: string,
-  speaks: 'chat' | 'messages',
+  speaks: 'chat' | 'messages' | 'responses',
   route: string,
   modelOf: (door: Door, model: string) => LanguageModel,
 ): Caller {
-  const usual = { chat: chatModel, messages: messagesModel }
+  const usual = { chat: chatModel, messages: messagesModel, responses: chatModel }
   const model = (door: Door) => modelOf(door, usual[speaks])
   return {
     name: `ai, ${sdk}`,
@@ -111,7 +111,10 @@ function vercel(
       const tools = {
         weather: tool({ description: weather.description, inputSchema, execute: weather.run }),
       }
-      const request = { model: modelOf(door, other[speaks]), prompt, tools, stopWhen: stepCountIs(3) }
+      // Otherwise its Responses refer to items that OpenAI would have stored.
+      const providerOptions = { openai: { store: false } }
+      const model = modelOf(door, other[speaks])
+      const request = { model, prompt, tools, providerOptions, stopWhen: stepCountIs(3) }
       return isStreamed ? await streamText(request).text : (await generateText(request)).text
     },
   }
@@ -158,7 +161,28 @@ export const callers: readonly Caller[] = [
       )
       return pieces.join('')
     },
-    tools: null,
+    tools: async (door, isStreamed) => {
+      const { name, description, parameters, run } = weather
+      const { responses } = openai(door)
+      const request = {
+        model: other.responses,
+        tools: [{ type: 'function' as const, name, description, parameters, strict: false }],
+      }
+      const ask = (input: OpenAI.Responses.ResponseInput) =>
+        isStreamed
+          ? responses.stream({ ...request, input }).finalResponse()
+          : responses.create({ ...request, input })
+      const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: prompt }]
+      const { output } = await ask(input)
+      const results = output
+        .flatMap(item => (item.type === 'function_call' ? [item] : []))
+        .map(({ call_id, arguments: json }) => ({
+          type: 'function_call_output' as const,
+          call_id,
+          output: run(JSON.parse(json)),
+        }))
+      return (await ask([...input, ...output, ...results] as typeof input)).output_text
+    },
   },
   {
     name: 'anthropic',
@@ -217,12 +241,10 @@ export const callers: readonly Caller[] = [
     createOpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token }).chat(model),
   ),
   {
-    ...vercel('@ai-sdk/openai', 'chat', 'REST', (door, model) =>
+    ...vercel('@ai-sdk/openai', 'responses', 'REST', (door, model) =>
       createOpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token }).responses(model),
     ),
     name: 'ai, @ai-sdk/openai, Responses',
-    speaks: 'responses',
-    tools: null,
   },
   vercel('@ai-sdk/anthropic', 'messages', 'REST', (door, model) =>
     createAnthropic({ baseURL: `${rest(door)}/v1`, authToken: door.token })(model),

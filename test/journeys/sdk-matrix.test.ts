@@ -235,7 +235,7 @@ const wholeCalls: typeof wholes = {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: null, tool_calls: [chatCall] },
+        message: { role: 'assistant', content: 'Looking.', tool_calls: [chatCall] },
         finish_reason: 'tool_calls',
       },
     ],
@@ -247,7 +247,7 @@ const wholeCalls: typeof wholes = {
 
 const callEvents: typeof events = {
   chat: [
-    [chunk({ role: 'assistant', content: null })],
+    [chunk({ role: 'assistant', content: 'Looking.' })],
     [chunk({ tool_calls: [{ index: 0, ...chatCall }] })],
     [chunk({}, 'tool_calls')],
     ['[DONE]'],

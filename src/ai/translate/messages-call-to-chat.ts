@@ -88,6 +88,6 @@ function withSystem(
 }
 
 /** OpenAI's models refuse the older name, and many others know only that. */
-function limitOf(model: string): 'max_completion_tokens' | 'max_tokens' {
+export function limitOf(model: string): 'max_completion_tokens' | 'max_tokens' {
   return /^(?:gpt-(?!oss)|chatgpt-|o\d)/.test(model) ? 'max_completion_tokens' : 'max_tokens'
 }

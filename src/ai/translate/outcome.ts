@@ -3,6 +3,7 @@
 import { countIn, type JsonObject, objectIn, textIn } from './json.ts'
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'function_call' | 'content_filter'
+export type IncompleteReason = 'max_output_tokens' | 'content_filter'
 type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
 /** Undefined where not reported; `prompt` includes those read from a cache and those written to one. */
@@ -24,6 +25,12 @@ export function finishReason(stopReason: unknown, asFunction = false): FinishRea
 export function stopReason(finish: unknown, { isRefusal = false, hasToolUse = false }): StopReason {
   const reason = isRefusal ? 'refusal' : (stopReasons.get(finish) ?? 'end_turn')
   return reason === 'end_turn' && hasToolUse ? 'tool_use' : reason
+}
+
+/** Null if the response is complete. */
+export function incompleteReason(finish: unknown): IncompleteReason | null {
+  if (finish === 'length') return 'max_output_tokens'
+  return finish === 'content_filter' ? 'content_filter' : null
 }
 
 /** `input_tokens` exclude those read from or written to a cache. */

@@ -1,10 +1,9 @@
 // Writes a response of OpenAI Responses, whole or as a stream, from the steps of another API.
 
 import { randomBytes } from 'node:crypto'
-import { type JsonObject, objectIn, textIn } from '../json.ts'
-import { responsesErrorCode, responsesUsage, type TokenCounts } from '../outcome.ts'
-
-type IncompleteReason = 'max_output_tokens' | 'content_filter'
+import { type JsonObject, objectIn, readObject, textIn } from '../json.ts'
+import { type IncompleteReason, responsesErrorCode, responsesUsage, type TokenCounts } from '../outcome.ts'
+import type { CallerTool } from './responses-tools.ts'
 
 interface Ending {
   /** Why the output is incomplete; null if it is complete. */
@@ -53,16 +52,16 @@ export class ResponseWriter {
     return events
   }
 
-  start({ id, model }: { readonly id: string; readonly model: string }): void {
+  start({ id, model }: JsonObject): void {
     this.#response = {
-      id: id || `resp_${this.#itemIds}`,
+      id: textIn(id) || `resp_${this.#itemIds}`,
       object: 'response',
       created_at: this.#createdAt,
       status: 'in_progress',
       completed_at: null,
       error: null,
       incomplete_details: null,
-      model,
+      model: textIn(model),
       ...this.#settings,
       output: [],
       usage: null,
@@ -95,12 +94,10 @@ export class ResponseWriter {
     this.#closeOpen()
   }
 
-  /** A custom tool takes one text; a function, arguments as JSON. */
-  call(id: string, name: string, isCustom = false): Call {
+  call(id: string, tool: CallerTool): Call {
     this.#closeOpen()
-    return this.#open(
-      index => new Call(this, index, this.#itemId(isCustom ? 'ctc' : 'fc'), { id, name, isCustom }),
-    )
+    const { prefix } = callForms[tool.type]
+    return this.#open(index => new Call(this, index, this.#itemId(prefix), id, tool))
   }
 
   finish({ reason, counts, serviceTier }: Ending, now: number): void {
@@ -120,7 +117,7 @@ export class ResponseWriter {
 
   /** Ends the response with the error of a provider, in the form of any API. */
   fail(error: unknown): void {
-    if (this.#sequence === 0) this.start({ id: '', model: '' })
+    if (this.#sequence === 0) this.start({})
     const message = textIn(error) || textIn(objectIn(error).message) || 'The provider failed.'
     this.#response = {
       ...this.#response,
@@ -294,44 +291,50 @@ function summaryPart(text: string): JsonObject {
 }
 
 class Call extends Item {
-  readonly #id: string
-  readonly #name: string
-  readonly #isCustom: boolean
+  readonly #callId: string
+  readonly #tool: CallerTool
+  readonly #event: string | null
   #input = ''
 
-  constructor(
-    writer: ResponseWriter,
-    index: number,
-    itemId: string,
-    { id, name, isCustom }: { readonly id: string; readonly name: string; readonly isCustom: boolean },
-  ) {
+  constructor(writer: ResponseWriter, index: number, itemId: string, callId: string, tool: CallerTool) {
     super(writer, index, itemId)
-    this.#id = id
-    this.#name = name
-    this.#isCustom = isCustom
+    this.#callId = callId
+    this.#tool = tool
+    this.#event = callForms[tool.type].event
   }
 
-  /** Adds to the arguments, or to the input of a custom tool. */
+  /** Adds to the arguments, or to the text for a custom tool. */
   add(text: string): void {
     if (text === '' || this.isClosed) return
     this.#input += text
-    this.emit(`response.${this.#event}.delta`, { delta: text })
+    if (this.#event !== null) this.emit(`${this.#event}.delta`, { delta: text })
   }
 
   protected write(status: Status): JsonObject {
-    const [type, member] = this.#isCustom ? ['custom_tool_call', 'input'] : ['function_call', 'arguments']
-    return { id: this.id, type, status, call_id: this.#id, name: this.#name, [member!]: this.#input }
+    const { type, name, namespace } = this.#tool
+    const item = { id: this.id, type: callForms[type].type, status, call_id: this.#callId }
+    if (type === 'tool_search')
+      return { ...item, execution: 'client', arguments: readObject(this.#input) ?? {} }
+    return { ...item, name, ...(namespace === undefined ? {} : { namespace }), ...this.#whole() }
   }
 
   protected end(): void {
-    const members = this.#isCustom ? { input: this.#input } : { name: this.#name, arguments: this.#input }
-    this.emit(`response.${this.#event}.done`, members)
+    if (this.#event === null) return
+    const { type, name } = this.#tool
+    this.emit(`${this.#event}.done`, type === 'function' ? { name, ...this.#whole() } : this.#whole())
   }
 
-  get #event(): string {
-    return this.#isCustom ? 'custom_tool_call_input' : 'function_call_arguments'
+  #whole(): JsonObject {
+    return this.#tool.type === 'custom' ? { input: this.#input } : { arguments: this.#input }
   }
 }
+
+/** The type of an item, and how its id and the events with its pieces begin. */
+const callForms = {
+  function: { type: 'function_call', prefix: 'fc', event: 'response.function_call_arguments' },
+  custom: { type: 'custom_tool_call', prefix: 'ctc', event: 'response.custom_tool_call_input' },
+  tool_search: { type: 'tool_search_call', prefix: 'tsc', event: null },
+} as const
 
 function seconds(ms: number): number {
   return Math.floor(ms / 1000)

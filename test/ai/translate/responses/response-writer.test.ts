@@ -20,6 +20,11 @@ const none = {
 }
 const now = 5000
 
+const weather = { type: 'function', name: 'weather' } as const
+const inSpace = { ...weather, namespace: 'sky' } as const
+const patch = { type: 'custom', name: 'apply_patch' } as const
+const search = { type: 'tool_search', name: 'tool_search' } as const
+
 type Step = (writer: ResponseWriter) => void
 
 /** Writes one response by steps; both forms are the same. */
@@ -68,9 +73,9 @@ const talk: Step = writer => {
   writer.seal('c2VhbGVk')
   writer.say('Grüß ')
   writer.say('Gott 👋')
-  const first = writer.call('call_1', 'weather')
+  const first = writer.call('call_1', weather)
   first.add('{"city":')
-  const second = writer.call('call_2', 'apply_patch', true)
+  const second = writer.call('call_2', patch)
   first.add('"Oslo"}')
   second.add('*** Begin')
   first.close()
@@ -199,7 +204,7 @@ test('the AI SDK reads the stream', async () => {
 for (const reason of ['max_output_tokens', 'content_filter'] as const)
   test(`a response that ends by ${reason} is incomplete, with what was open`, async () => {
     const { text, response } = write(writer => {
-      writer.call('call_1', 'weather').add('{"ci')
+      writer.call('call_1', weather).add('{"ci')
       writer.say('I')
       writer.finish({ reason, counts: none }, now)
     })
@@ -275,13 +280,15 @@ test('any steps in any order make a stream that its client accepts', async () =>
             writer[name](text),
       ),
     ),
-    fc.tuple(word, fc.boolean(), fc.boolean()).map(([text, isCustom, isClosed]): Step => {
-      return writer => {
-        const call = writer.call(`call_${writer.sequence}`, 'tool', isCustom)
-        call.add(text)
-        if (isClosed) call.close()
-      }
-    }),
+    fc
+      .tuple(word, fc.constantFrom(weather, patch, inSpace, search), fc.boolean())
+      .map(([text, tool, isClosed]): Step => {
+        return writer => {
+          const call = writer.call(`call_${writer.sequence}`, tool)
+          call.add(text)
+          if (isClosed) call.close()
+        }
+      }),
   )
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async steps => {
