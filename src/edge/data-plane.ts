@@ -17,6 +17,7 @@ import type { SpanSink } from '../telemetry/span.ts'
 import { Clients } from './accept/clients.ts'
 import { type ListenOptions, Listeners } from './accept/listeners.ts'
 import type { Share, ShareClaim } from './accept/connection-share.ts'
+import { CloudKeys } from './cloud-keys/cloud-keys.ts'
 import { rehearse } from './explain/rehearsal.ts'
 import { guarded } from '../base/guarded.ts'
 import { LogThrottle } from '../log/log-throttle.ts'
@@ -81,6 +82,7 @@ export class DataPlane implements Plane {
   isGoingAway = false
   #access: AccessParts
   readonly #bans: Bans
+  readonly #cloudKeys: CloudKeys
   readonly #zones: ZoneDirectory | null
   #automatic: AutomaticTls
   #config: Config
@@ -111,6 +113,7 @@ export class DataPlane implements Plane {
     this.#zones = options.zones ?? null
     this.#automatic = options.automatic ?? nothingAutomatic
     this.#config = config
+    this.#cloudKeys = new CloudKeys({ clock, log: this.log })
     this.geo = this.#access.geo
     this.limiter = options.limiter ?? new Limiter({ clock })
     this.tallies = new TallyBook(clock, options.report ?? (() => {}))
@@ -333,6 +336,7 @@ export class DataPlane implements Plane {
       zones: this.#zones,
       automatic: this.#automatic,
       clock: this.clock,
+      cloudKeys: this.#cloudKeys,
       issuer: this.sidePort?.issuer ?? null,
       before: this.snapshot ?? null,
     }

@@ -58,6 +58,8 @@ const configuredOpenai = {
   speaks: 'openai',
   apis: null,
   resources: [],
+  project: null,
+  identity: null,
   streamUsage: null,
   tls: { verify: true, serverName: null, ca: null, identity: null },
   transport: usualTransport,

@@ -217,6 +217,8 @@ export function providerOf([name, given]: [string, string | Partial<ProviderConf
     keyVariables: [],
     speaks: 'openai',
     resources: [],
+    project: null,
+    identity: null,
     streamUsage: null,
     apis: null,
     tls: { verify: true, serverName: null, ca: null, identity: null },

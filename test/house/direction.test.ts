@@ -26,7 +26,7 @@ const ranks: Readonly<Record<string, Levels>> = {
     ['.'],
   ],
   edge: [
-    ['wire', 'rewrite', 'encoding', 'trace'],
+    ['wire', 'rewrite', 'encoding', 'trace', 'cloud-keys'],
     ['resolver'],
     ['ai-call'],
     ['origin'],

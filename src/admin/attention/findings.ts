@@ -9,6 +9,7 @@ import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { Account, Gateway, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { usersOf } from '../records/member-users.ts'
+import type { ProviderFact } from '../facts/provider-facts.ts'
 import type { OriginState, PoolState } from '../facts/zone-facts.ts'
 
 export const severities = ['critical', 'warning', 'info'] as const
@@ -20,6 +21,7 @@ export const findingKinds = [
   'origin_down',
   'certificate_expiring',
   'certificate_failing',
+  'provider_key_failing',
   'secret_unreadable',
   'verification_failed',
   'verification_ending',
@@ -43,7 +45,7 @@ export interface Finding {
 }
 
 interface Resource {
-  readonly type: 'oauth_client' | 'gateway' | 'token' | 'member' | 'zone'
+  readonly type: 'oauth_client' | 'gateway' | 'token' | 'member' | 'zone' | 'provider'
   readonly id: string
   readonly name: string
 }
@@ -57,6 +59,7 @@ export interface Scene {
   readonly certificates: () => Promise<
     readonly (readonly [zone: string, certificates: readonly HostCertificateInfo[]])[]
   >
+  readonly providers: () => Promise<readonly Pick<ProviderFact, 'id' | 'name' | 'keys'>[]>
   readonly pools: () => Promise<readonly (readonly [zone: string, pools: readonly PoolState[]])[]>
 }
 
@@ -72,6 +75,7 @@ export const finds: readonly (readonly [permission: Permission, find: Find])[] =
   ['Origins Read', inZones],
   ['Zones Read', inCertificates],
   ['AI Gateway Read', inGateways],
+  ['AI Gateway Read', inProviders],
   ['Members Read', inMembers],
   ['API Tokens Read', inTokens],
   ['OAuth Clients Read', inClients],
@@ -156,6 +160,22 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
       const message = `The log of the gateway ${id} is at its limit of ${most} entries, and stores no more.`
       yield { kind: 'log_full', severity: 'warning', message, resource }
     }
+}
+
+/** All places of a provider share the key that is made. */
+async function* inProviders({ providers }: Scene): AsyncGenerator<Finding> {
+  const seen = new Set<string>()
+  for (const { id, name, keys } of await providers()) {
+    const failing = keys.find(({ made }) => made !== null && made.failing > 0)
+    if (failing === undefined || seen.has(name)) continue
+    seen.add(name)
+    const isNone = failing.made!.expiresAt === 0
+    const message = isNone
+      ? `No key for ${name} can be made, so that calls to it fail.`
+      : `The key for ${name} cannot be renewed, and calls to it fail once it expires.`
+    const resource = { type: 'provider', id, name } as const
+    yield { kind: 'provider_key_failing', severity: isNone ? 'critical' : 'warning', message, resource }
+  }
 }
 
 async function hasCalls({ logs }: Store, { account, id }: Gateway, now: number): Promise<boolean> {

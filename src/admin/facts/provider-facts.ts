@@ -43,6 +43,12 @@ export interface KeyFact {
   readonly resting: number
   readonly restsUntil: number
   readonly status: number
+  /** Of a key that is made: its end, 0 for none; in how many processes the latest attempt failed, and why. */
+  readonly made: {
+    readonly expiresAt: number
+    readonly failing: number
+    readonly failure: string | null
+  } | null
 }
 
 export interface ProviderTest {

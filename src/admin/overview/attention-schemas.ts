@@ -20,7 +20,7 @@ export const attention = open({
           type: ['object', 'null'],
           required: ['type', 'id', 'name'],
           properties: {
-            type: oneOf(['oauth_client', 'gateway', 'token', 'member', 'zone']),
+            type: oneOf(['oauth_client', 'gateway', 'token', 'member', 'zone', 'provider']),
             id: text,
             name: text,
           },

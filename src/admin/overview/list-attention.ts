@@ -9,6 +9,7 @@ import { severities } from '../attention/findings.ts'
 
 export async function listAttention({ account, caller, now }: Call, api: Api): Promise<ApiResponse> {
   const { store, secrets, zones, attention, limits } = api
+  const providers = () => api.providers.all()
   const pools = async () => {
     const [own, all] = await Promise.all([zonesOf(account, zones.all(), store.accounts), zones.allOrigins()])
     return own.map(({ name }) => [name, all.get(name) ?? []] as const)
@@ -17,7 +18,16 @@ export async function listAttention({ account, caller, now }: Call, api: Api): P
     const own = await zonesOf(account, zones.all(), store.accounts)
     return own.map(({ name }) => [name, zones.certificates(name)] as const)
   }
-  const report = await attention.read({ store, secrets, account, now, limits, pools, certificates })
+  const report = await attention.read({
+    store,
+    secrets,
+    account,
+    now,
+    limits,
+    providers,
+    pools,
+    certificates,
+  })
   const seen = report?.found.filter(({ permission }) => permits(caller, permission, account)) ?? []
   const items = seen
     .flatMap(({ findings }) => findings)

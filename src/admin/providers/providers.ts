@@ -87,12 +87,19 @@ function failureOf({ badAt, badStatus, badError, badCode, failures }: ProviderFa
   }
 }
 
-function viewKey({ source, resting, restsUntil, status }: KeyFact, at: number, isOperator: boolean) {
+function viewKey({ source, resting, restsUntil, status, made }: KeyFact, at: number, isOperator: boolean) {
   return {
     number: at + 1,
     resting_in: resting,
     rests_until: timeOf(restsUntil),
     rests_for_status: resting === 0 ? null : status,
+    ...(made !== null && {
+      made: {
+        expires_at: timeOf(made.expiresAt),
+        failing_in: made.failing,
+        ...(isOperator && made.failure !== null && { failure: made.failure }),
+      },
+    }),
     ...(isOperator && { source: viewSource(source) }),
   }
 }

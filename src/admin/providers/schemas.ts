@@ -12,6 +12,17 @@ const error = orNull(oneOf(Object.keys(errorRows)))
 const count = whole(0)
 const code = about('The code of the system, TLS or DNS; only where `origin` is shown.', text)
 
+const made = about(
+  'Of a key that is made from an identity at a cloud; only once a call needed it.',
+  open(
+    {
+      expires_at: about('When it is replaced at the latest; null for none.', orNull(time)),
+      failing_in: about('In how many processes the latest attempt to make one failed.', count),
+    },
+    { failure: about('Why; only where `origin` is shown.', text) },
+  ),
+)
+
 const source = about(
   'Where the key comes from; only in the oldest account, for tokens with Metrics Read.',
   open({
@@ -54,7 +65,7 @@ export const provider = open(
           rests_until: orNull(time),
           rests_for_status: orNull(whole(400, 499)),
         },
-        { source },
+        { made, source },
       ),
     ),
     priced_models: about('Those with a price; a `*` at the end stands for any rest.', listOf(text)),

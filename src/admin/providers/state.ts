@@ -82,4 +82,6 @@ const reasons: Partial<Record<ErrorName, string>> = {
   invalid_ssl_certificate: tls,
   prohibited_origin_ip: 'Its name leads to an address that its settings do not allow.',
   dns_loop: 'Its url leads back to this gateway.',
+  service_unavailable:
+    'No key for it could be made: check its identity in the configuration, and whether this machine reaches the service that makes keys.',
 }

@@ -24,12 +24,19 @@ const longestWord = 24 * 60 * 60 * 1000
 const trust = 10 * 60 * 1000
 
 export class KeyRing {
-  readonly #keys: readonly Key[]
+  #keys: readonly Key[]
   #turn = 0
 
   /** Keys of the ring `before` keep their state, which calls that began with it still update. */
   constructor(values: readonly string[], before: KeyRing | null = null) {
     this.#keys = values.map(value => before?.keyOf(value) ?? fresh(value))
+  }
+
+  /** A ring of one key, whose value changes. */
+  static of(key: Key): KeyRing {
+    const ring = new KeyRing([])
+    ring.#keys = [key]
+    return ring
   }
 
   get all(): readonly Key[] {

@@ -36,9 +36,36 @@ export interface ProviderRow extends Credential {
   /** Whether a streamed chat may request its usage; other providers report usage always or never. */
   readonly streamsUsage: boolean
   readonly aliases: readonly string[]
+  /** Of a provider with several places, of which calls may name one; the first configured is usual. */
+  readonly place: Place | null
+  /** Precedes a model that is written without its publisher. */
+  readonly publisher: string
+  /** At a cloud, models of Claude are called by an API of their own. */
+  readonly claude: Claude | null
 }
 
-const bearer = { keyField: 'authorization', keyPrefix: 'Bearer ' } as const
+/** Where a cloud is called. */
+export interface Place {
+  readonly setting: string
+  /** Its group is the name of the place in the path of a native call. */
+  readonly inPath: RegExp
+  /** The bases of places that have no host of their own name. */
+  readonly everywhere: Readonly<Record<string, string>>
+  /** Paths of native calls with a configured key; its group is the project. */
+  readonly permitted: RegExp
+}
+
+interface Claude {
+  readonly isModel: RegExp
+  readonly path: string
+  readonly methods: readonly [whole: string, streamed: string]
+  /** Of the API, in the body. */
+  readonly version: string
+  /** Members of the body that the path stands for. */
+  readonly leavesOut: readonly string[]
+}
+
+export const bearer = { keyField: 'authorization', keyPrefix: 'Bearer ' } as const
 
 const openaiLike = {
   ...bearer,
@@ -54,6 +81,9 @@ const openaiLike = {
   defaultFields: [],
   streamsUsage: true,
   aliases: [],
+  place: null,
+  publisher: '',
+  claude: null,
 } as const
 
 const anthropicLike = {
@@ -71,7 +101,12 @@ const anthropicLike = {
   defaultFields: [['anthropic-version', '2023-06-01']],
   streamsUsage: false,
   aliases: [],
+  place: null,
+  publisher: '',
+  claude: null,
 } as const
+
+const ofVertex = '/v1/projects/{project}/locations/{resource}'
 
 export const providerRows = {
   openai: { ...openaiLike, base: 'https://api.openai.com/v1', lacks: ['messages'] },
@@ -133,6 +168,27 @@ export const providerRows = {
     keyField: 'api-key',
     keyPrefix: '',
     credentialFields: ['api-key', 'authorization'],
+  },
+  'google-vertex-ai': {
+    ...openaiLike,
+    base: 'https://{resource}-aiplatform.googleapis.com',
+    check: '/v1/publishers/google/models/gemini-2.5-flash',
+    endpoints: { chat: `${ofVertex}/endpoints/openapi/chat/completions` },
+    place: {
+      setting: 'locations',
+      inPath: /^\/v1(?:beta1)?\/projects\/[^/?]+\/locations\/([^/?]+)\//,
+      everywhere: { global: 'https://aiplatform.googleapis.com' },
+      permitted:
+        /^\/v1(?:beta1)?\/projects\/([^/?]+)\/locations\/[^/?]+\/(?:publishers\/[^/?]+\/models\/|endpoints\/(?:openapi\/|[^/?:]+:)|cachedContents)/,
+    },
+    publisher: 'google/',
+    claude: {
+      isModel: /^(?:anthropic\/)?(claude-.+)/,
+      path: `${ofVertex}/publishers/anthropic/models/{model}:{method}`,
+      methods: ['rawPredict', 'streamRawPredict'],
+      version: 'vertex-2023-10-16',
+      leavesOut: ['model', 'anthropic_version'],
+    },
   },
   ollama: {
     ...openaiLike,

@@ -8,7 +8,15 @@ import { keySetting, needsKey } from '../../config/settings/ai-rules.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { type Names, providerHint } from './hints.ts'
-import { customRow, pathsOf, type Endpoint, type ProviderRow, providerRows } from './provider-rows.ts'
+import {
+  bearer,
+  customRow,
+  pathsOf,
+  type Endpoint,
+  type Place,
+  type ProviderRow,
+  providerRows,
+} from './provider-rows.ts'
 
 export interface Provider extends Omit<ProviderRow, RowOnly> {
   readonly name: string
@@ -21,11 +29,13 @@ export interface Provider extends Omit<ProviderRow, RowOnly> {
   readonly withoutKey: Refusal | null
 }
 
-type RowOnly = 'base' | 'nativeRoot' | 'sdkRoot' | 'lacks' | 'restCredential' | 'aliases'
+type RowOnly = 'base' | 'nativeRoot' | 'sdkRoot' | 'lacks' | 'restCredential' | 'aliases' | 'place'
 
 interface NativeCall {
   readonly provider: Provider
   readonly path: string
+  /** Of a call that brings no credential of its own; null if a configured one may make it. */
+  readonly withoutCredential: Refusal | null
 }
 
 export interface Model {
@@ -37,6 +47,8 @@ export interface Model {
 interface Entry {
   readonly native: Provider
   readonly rest: Provider
+  /** For Claude at a cloud; `rest` elsewhere. */
+  readonly claude: Provider
   readonly nativeRoot: string
   readonly sdkRoot: string
   /** The last segment of the base path with its slash, if it is a version such as /v1; '' for none. */
@@ -48,7 +60,8 @@ export class Providers {
   /** Several may share a name and a base. */
   readonly all: readonly Provider[]
   readonly #entries = new Map<string, Entry>()
-  readonly #withResources = new Set<string>()
+  /** Of those with several places. */
+  readonly #places = new Map<string, ProviderRow['place']>()
   readonly #aliases: readonly string[]
   readonly #authors = new Map<string, string>()
 
@@ -63,7 +76,8 @@ export class Providers {
       const isKnown = config.name in providerRows
       if (!isKnown) this.#add(config.name, customRow(config), config)
     }
-    this.all = [...new Set(Array.from(this.#entries.values(), ({ native, rest }) => [native, rest]).flat())]
+    const all = Array.from(this.#entries.values(), ({ native, rest, claude }) => [native, rest, claude])
+    this.all = [...new Set(all.flat())]
   }
 
   /**
@@ -74,10 +88,14 @@ export class Providers {
     if (climbs(path)) return climbing
     let entry = this.#entries.get(name)
     let rest = path
-    if (this.#withResources.has(name)) {
+    const place = this.#places.get(name)
+    if (place === null) {
       const end = resourceEnd(path)
       entry = this.#entries.get(`${name}${path.slice(0, end)}`)
       rest = path.slice(end)
+    } else if (place !== undefined) {
+      const [, named] = place.inPath.exec(path) ?? []
+      if (named !== undefined) entry = this.#entries.get(`${name}/${named}`)
     }
     if (entry === undefined) return this.#unknown(name, isChecked)
     const { native, nativeRoot, sdkRoot, version, absent } = entry
@@ -86,7 +104,11 @@ export class Providers {
     const whole = nativeRoot + withVersionOnce(own, version)
     const lack = absent.size === 0 ? undefined : absent.get(withoutQuery(whole))
     return lack === undefined
-      ? { provider: native, path: whole }
+      ? {
+          provider: native,
+          path: whole,
+          withoutCredential: place ? withoutCredential(native, place, rest) : null,
+        }
       : refuseCall('no_api', name, lackOf(native, lack))
   }
 
@@ -94,11 +116,14 @@ export class Providers {
     const slash = name.indexOf('/')
     const author = this.#authors.get(name.slice(0, Math.max(slash, 0)))
     if (author === undefined) return null
-    const isNested = this.#withResources.has(author)
-    const end = isNested ? name.indexOf('/', slash + 1) : slash
-    if (end === -1 || end === name.length - 1) return null
-    const entry = this.#entries.get(isNested ? `${author}${name.slice(slash, end)}` : author)
-    return entry === undefined ? null : { provider: entry.rest, name: name.slice(end + 1) }
+    let end = slash
+    let entry = this.#entries.get(author)
+    if (this.#places.has(author)) {
+      const next = name.indexOf('/', slash + 1)
+      const nested = next === -1 ? undefined : this.#entries.get(`${author}${name.slice(slash, next)}`)
+      if (nested !== undefined) [entry, end] = [nested, next]
+    }
+    return entry === undefined || end === name.length - 1 ? null : modelOf(entry, name.slice(end + 1))
   }
 
   #add(name: string, row: ProviderRow, config: ProviderConfig | null): void {
@@ -107,18 +132,23 @@ export class Providers {
       this.#entries.set(name, entryOf(name, row, config, row.base, null))
       return
     }
-    this.#withResources.add(name)
+    this.#places.set(name, row.place)
     for (const resource of config?.resources ?? []) {
-      const base = row.base.replace('{resource}', resource)
-      this.#entries.set(`${name}/${resource}`, entryOf(name, row, config, base, resource))
+      const base = row.place?.everywhere[resource] ?? row.base.replace('{resource}', resource)
+      const entry = entryOf(name, row, config, base, resource)
+      this.#entries.set(`${name}/${resource}`, entry)
+      if (row.place !== null && !this.#entries.has(name)) this.#entries.set(name, entry)
     }
   }
 
   #unknown(name: string, isChecked: boolean): Refusal {
-    if (!this.#withResources.has(name))
-      return refuseCall('no_provider', name, providerHint(name, this.names(isChecked)))
+    const place = this.#places.get(name)
+    if (place === undefined) return refuseCall('no_provider', name, providerHint(name, this.names(isChecked)))
     const resources = isChecked ? this.#resourcesOf(name).join(', ') : ''
-    return refuseCall('no_resource', name, resources === '' ? '' : `: ${resources}`)
+    const list = resources === '' ? '' : `: ${resources}`
+    return place === null
+      ? refuseCall('no_resource', name, list)
+      : refuseCall('no_place', place.setting, name, list)
   }
 
   /** Only a caller with a valid token learns the configured names. */
@@ -141,6 +171,20 @@ export class Providers {
   }
 }
 
+function modelOf({ rest, claude }: Entry, written: string): Model {
+  const [, model] = rest.claude?.isModel.exec(written) ?? []
+  if (model !== undefined) return { provider: claude, name: model }
+  const isShort = rest.publisher !== '' && !written.includes('/')
+  return { provider: rest, name: isShort ? rest.publisher + written : written }
+}
+
+/** With a configured key, callers call the models of one project, and nothing else at that cloud. */
+function withoutCredential({ name, config }: Provider, { permitted }: Place, path: string): Refusal | null {
+  const [match, project] = permitted.exec(path) ?? []
+  const isOwn = match !== undefined && (project === undefined || project === config?.project)
+  return isOwn ? null : refuseCall('not_for_gateway', name)
+}
+
 const climbing = refuseCall('invalid', 'The path', 'must not contain dot segments')
 
 function entryOf(
@@ -152,12 +196,16 @@ function entryOf(
 ): Entry {
   const url = new URL(config?.url ?? base)
   const basePath = url.pathname.replace(/\/$/, '')
+  const { place: _, ...facts } = row
+  const full = (path: string) => basePath + filled(path, resource, config)
   const native: Provider = {
-    ...row,
+    ...facts,
+    ...(name === 'azure-openai' && config?.identity != null && bearer),
     name,
     resource,
     base: url,
-    endpoints: Object.fromEntries(Object.entries(row.endpoints).map(([api, path]) => [api, basePath + path])),
+    endpoints: Object.fromEntries(Object.entries(row.endpoints).map(([api, path]) => [api, full(path)])),
+    claude: row.claude && { ...row.claude, path: full(row.claude.path) },
     check: basePath + row.check,
     keys: config?.keys ?? [],
     streamsUsage: config?.streamUsage ?? row.streamsUsage,
@@ -165,16 +213,30 @@ function entryOf(
     withoutKey: withoutKey(name, config),
   }
   const rest = row.restCredential === null ? native : { ...native, ...row.restCredential }
+  const claude: Provider =
+    native.claude === null
+      ? rest
+      : {
+          ...rest,
+          dialect: 'anthropic',
+          endpoints: { messages: native.claude.path },
+          streamsUsage: false,
+        }
   const nativeRoot = basePath + row.nativeRoot
   const version = versionAtEnd.exec(nativeRoot)?.[0] ?? ''
   return {
     native,
     rest,
+    claude,
     nativeRoot,
     sdkRoot: row.sdkRoot,
     version,
     absent: absentOf(row, config, nativeRoot),
   }
+}
+
+function filled(path: string, resource: string | null, config: ProviderConfig | null): string {
+  return path.replace('{resource}', resource ?? '').replace('{project}', config?.project ?? '')
 }
 
 /** The known facts of a provider hold at its own address; configured ones, wherever it is. */
@@ -207,8 +269,8 @@ function withVersionOnce(path: string, version: string): string {
 const letterV = 0x76
 
 function withoutKey(name: string, config: ProviderConfig | null): Refusal | null {
-  const { url = null, keys = [], keyVariables = [] } = config ?? {}
-  if (keys.length > 0 || !needsKey(name, url)) return null
+  const { url = null, keys = [], keyVariables = [], identity = null } = config ?? {}
+  if (keys.length > 0 || identity !== null || !needsKey(name, url)) return null
   return refuseCall('no_key', name, keySetting(name, keyVariables))
 }
 

@@ -74,12 +74,19 @@ export class PriceTable {
   }
 }
 
-/** Prices of Azure are those of OpenAI; a custom provider has a base of its own. */
+/** Prices at a cloud are those of the publisher of the model; a custom provider has a base of its own. */
 function familyOf(name: string): string {
   if (name.startsWith(azure)) return `openai/${name.slice(azure.length).toLowerCase()}`
+  if (name.startsWith(vertex))
+    return publishedName(name.slice(vertex.length).replace(/^(?:google|anthropic)\//, ''))
   return name.startsWith(custom) ? name.slice(custom.length) : name
 }
 
+function publishedName(model: string): string {
+  return `${model.startsWith('claude') ? 'anthropic' : 'google-ai-studio'}/${model}`
+}
+
+const vertex = 'google-vertex-ai/'
 const azure = 'azure-openai/'
 const custom = 'custom-'
 

@@ -1,6 +1,7 @@
 // The validated configuration: the settings of the file, with references resolved and defaults filled in.
 
 import type { AccessConfig, ListConfig } from './access-config.ts'
+import type { CloudIdentity } from './cloud-config.ts'
 import type { CompressionConfig } from './compression-config.ts'
 import type { CustomErrorsConfig, PreviewAudience } from './custom-errors-config.ts'
 import type { QuotaConfig, RateLimitConfig } from './limit-config.ts'
@@ -268,6 +269,7 @@ export const providerNames = [
   'deepseek',
   'openrouter',
   'azure-openai',
+  'google-vertex-ai',
   'ollama',
 ] as const
 export type ProviderName = (typeof providerNames)[number]
@@ -290,7 +292,9 @@ export interface ProviderConfig {
   readonly keyVariables: readonly string[] // the environment variables that the setting of the keys refers to
   readonly speaks: 'openai' | 'anthropic' // the API that it speaks
   readonly apis: readonly ProviderApi[] | null // custom providers: which it has; null: as `speaks` usually goes with
-  readonly resources: readonly string[] // azure-openai: the resources that callers may name
+  readonly resources: readonly string[] // where callers may call it: resources of azure-openai, locations of google-vertex-ai
+  readonly project: string | null // google-vertex-ai: whose models are called
+  readonly identity: CloudIdentity | null // from which keys are made; null: they are those of the file
   readonly streamUsage: boolean | null // whether it may be asked for the usage of a stream; null: as is known of it
   readonly tls: OriginTls
   readonly transport: TransportConfig

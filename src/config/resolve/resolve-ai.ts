@@ -6,6 +6,7 @@ import { refuseRepeats } from '../shape/name-checks.ts'
 import { usualTransport } from '../model/pool-config.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../shape/shape.ts'
+import { resolveCloud } from './resolve-cloud.ts'
 import { resolveFailover, resolveModels } from './resolve-failover.ts'
 import { withVersion } from '../settings/ai-rules.ts'
 import { resolveProxy } from '../settings/proxy-settings.ts'
@@ -67,7 +68,7 @@ function resolveProvider(
   provider: Placed<ProviderSettings>,
   findings: Findings,
 ): ProviderConfig {
-  const { url, add_version: addVersion, keys, speaks, apis, resources, proxy } = provider.value
+  const { url, add_version: addVersion, keys, speaks, apis, proxy } = provider.value
   const { stream_usage: streamUsage } = provider.value
   refuseMisfits(name, provider, findings)
   const isPlain = url === null ? name === 'ollama' : url.startsWith('http:')
@@ -82,7 +83,7 @@ function resolveProvider(
     keyVariables: keys.variables,
     speaks: format,
     apis: apis?.value ?? null,
-    resources: resources?.value ?? [],
+    ...resolveCloud(name, provider, findings),
     streamUsage: streamUsage?.value ?? null,
     tls: resolveTls(provider.value, { ...provider, isPlain }, findings),
     transport: { ...usualTransport, ...transport },
@@ -91,7 +92,7 @@ function resolveProvider(
 }
 
 function refuseMisfits(name: string, provider: Placed<ProviderSettings>, findings: Findings): void {
-  const { url, add_version: addVersion, speaks, apis, resources } = provider.value
+  const { url, add_version: addVersion, speaks, apis } = provider.value
   const { stream_usage: streamUsage } = provider.value
   const isCustom = name.startsWith('custom-')
   const isUrlGiven = url !== null || findings.concern(stepInto(provider.path, 'url'))
@@ -108,5 +109,4 @@ function refuseMisfits(name: string, provider: Placed<ProviderSettings>, finding
       streamUsage,
       'is only for providers of Chat Completions: the streams of Messages always report their usage',
     )
-  if (name !== 'azure-openai' && resources !== null) findings.flaw(resources, 'is only for azure-openai')
 }

@@ -108,14 +108,16 @@ function warnOfModels({ models, providers }: Settings['ai'], findings: Findings)
   for (const { value } of [...models.values()].flatMap(alias => alias?.value ?? [])) {
     if (value.model === null || !value.model.value.includes('/')) continue
     const [name] = value.model.value.split('/') as [string]
-    const { url = null, keys = null } = providers.get(name)?.value ?? {}
-    if (!needsKey(name, url) || keys?.value.some(key => key !== null)) continue
+    const { url = null, keys = null, entra, service_account: account } = providers.get(name)?.value ?? {}
+    if (!needsKey(name, url) || (entra ?? account ?? null) !== null || keys?.value.some(key => key !== null))
+      continue
     const setting = keySetting(name, keys?.variables ?? [])
     findings.warn(value.model, `calls pass this model over, since its provider has no key: set ${setting}`)
   }
 }
 
-function sendsKeysInTheClear({ url, keys }: ProviderSettings): boolean {
+function sendsKeysInTheClear({ url, keys, entra, service_account: account }: ProviderSettings): boolean {
   if (url === null || !url.startsWith('http:')) return false
-  return keys.value.some(key => key !== null) && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))
+  const hasKey = keys.value.some(key => key !== null) || entra !== null || account !== null
+  return hasKey && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))
 }

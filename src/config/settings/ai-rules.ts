@@ -46,13 +46,19 @@ export function withVersion(name: string, speaks: 'openai' | 'anthropic', url: s
 export const versions: Readonly<Record<string, string>> = {
   anthropic: '/v1',
   'google-ai-studio': '/v1beta',
+  'google-vertex-ai': '/v1',
   mistral: '/v1',
   ollama: '/v1',
   openrouter: '/v1',
 }
 
+/** The settings from which keys are made, of providers that have no lasting ones. */
+const identitySettings: Readonly<Record<string, string>> = { 'google-vertex-ai': 'service_account' }
+
 /** Names the setting of a provider's keys, and the environment variables that it refers to. */
 export function keySetting(name: string, variables: readonly string[]): string {
+  if (name in identitySettings && variables.length === 0)
+    return `ai.providers.${name}.${identitySettings[name]}`
   const setting = `ai.providers.${name}.keys`
   return variables.length === 0 ? setting : `${setting} (${[...new Set(variables)].join(', ')})`
 }
@@ -97,8 +103,8 @@ function readOrigin(text: string): Reading<string> {
 
 const appOrigin = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(?::\d{1,5})?$/
 
-/** Accepts the name of a resource, which becomes a label of a hostname. */
-export const azureResource = matching(
+/** Accepts the name of a resource, a location or a region, which becomes a label of a hostname. */
+export const placeName = matching(
   /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
   'must be 1 to 63 lower-case letters, digits and hyphens, not beginning or ending with a hyphen',
 )

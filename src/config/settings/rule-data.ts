@@ -18,7 +18,7 @@ import {
 import type { Scalar } from '../file/tree.ts'
 
 /** Reads the path of a readable file, and returns it absolute; the content is read elsewhere. */
-const existingFile: Shape<string> = {
+export const existingFile: Shape<string> = {
   read(tree, context) {
     const path = anyText.read(tree, context)
     if (path === undefined) return undefined

@@ -4,8 +4,8 @@ import { day, hour, KiB, MiB, minute, second, TiB } from '../../base/units.ts'
 import { access, zoneAccess } from './access-settings.ts'
 import { exceptions, proxy } from './proxy-settings.ts'
 import {
-  azureResource,
   corsOrigin,
+  placeName,
   pricedModel,
   providerKey,
   providerName,
@@ -14,6 +14,7 @@ import {
 } from './ai-rules.ts'
 import { providerApis, providerNames, type Timeouts } from '../model/config.ts'
 import { previewAudiences } from '../model/custom-errors-config.ts'
+import { clouds } from './cloud-settings.ts'
 import { compression } from './compression-settings.ts'
 import { customErrors } from './custom-errors-settings.ts'
 import {
@@ -165,9 +166,10 @@ const provider = mapping(
     }),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
     apis: optional(placed(list(scalar(oneOf(...providerApis)), { min: 1 })), null), // null: depends on speaks
-    resources: optional(placed(list(scalar(azureResource))), null),
+    resources: optional(placed(list(scalar(placeName))), null),
     stream_usage: optional(placed(scalar(truth)), null),
     proxy: optional(placed(proxy), null), // null: as for all providers
+    ...clouds,
     ...transport,
     ...tls,
   },

@@ -65,7 +65,7 @@ export interface Finding {
   readonly severity: 'critical' | 'warning' | 'info'
   readonly message: string
   readonly resource: {
-    readonly type: 'oauth_client' | 'gateway' | 'token' | 'member' | 'zone'
+    readonly type: 'oauth_client' | 'gateway' | 'token' | 'member' | 'zone' | 'provider'
     readonly id: string
     readonly name: string
   } | null

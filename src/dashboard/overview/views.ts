@@ -103,6 +103,8 @@ function pathOf(
       return may('Members Read') ? paths.member(account, id) : null
     case 'zone':
       return may('Origins Read') ? paths.zoneOrigins(account, id) : null
+    case 'provider':
+      return may('AI Gateway Read') ? paths.provider(account, id) : null
     case 'gateway':
       return may('AI Gateway Read') ? paths.gateway(account, id) : null
   }

@@ -49,6 +49,11 @@ interface ProviderKey {
   readonly resting_in: number
   readonly rests_until: string | null
   readonly rests_for_status: number | null
+  readonly made?: {
+    readonly expires_at: string | null
+    readonly failing_in: number
+    readonly failure?: string
+  }
   readonly source?: { readonly type: keyof typeof sources; readonly name: string | null }
 }
 
@@ -94,9 +99,18 @@ export function sourceOf({ source }: ProviderKey): Html {
   return name === null ? html`${sources[type]}` : html`${sources[type]} <code>${isolated(name)}</code>`
 }
 
+/** Shows until when a key that is made is good, and why another could not be made. */
+function madeInWords({ expires_at, failing_in, failure }: NonNullable<ProviderKey['made']>): Html {
+  const until = html`made from an identity${expires_at !== null && html`, until ${time(expires_at)}`}`
+  if (failing_in === 0) return html`${badge('in use', 'good')} ${until}`
+  const state = expires_at === null ? badge('cannot be made', 'bad') : badge('cannot be renewed', 'bad')
+  return html`${state} ${expires_at !== null && until}${failure !== undefined && html` <code>${isolated(failure)}</code>`}`
+}
+
 /** Shows whether a key rests, until when, and why; an only key is used even if it is refused. */
 export function restOf(key: ProviderKey, { keys, processes, state }: Provider): Html {
-  const { resting_in, rests_until, rests_for_status } = key
+  const { resting_in, rests_until, rests_for_status, made } = key
+  if (made !== undefined && state !== 'refused') return madeInWords(made)
   if (resting_in === 0)
     return state === 'refused' && keys.length === 1 ? badge('refused', 'bad') : badge('in use', 'good')
   const why = rests_for_status === 401 ? 'was refused with 401' : 'is at its limit (429)'

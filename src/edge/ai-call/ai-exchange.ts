@@ -7,6 +7,7 @@ import type { Controls } from '../../ai/failover/controls.ts'
 import type { ProviderCalls } from '../../ai/providers/provider-calls.ts'
 import type { Dialect } from '../../ai/providers/provider-rows.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
+import type { MadeKey } from '../cloud-keys/made-key.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiTarget } from '../../ai/target.ts'
 import { type AiFields, aiFieldsOf, findMisplaced } from './request-fields.ts'
@@ -36,6 +37,8 @@ export class AiExchange {
   /** Null if the caller brought a key, or there is only one. */
   keys: KeyRing | null = null
   key: Key | null = null
+  /** The key of the provider, if it is made from an identity and the caller brought none. */
+  made: MadeKey | null = null
   keyChanges = 0
   /** Refused for this call although they work for others. */
   doubtedKeys: Key[] | null = null

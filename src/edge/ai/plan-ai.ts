@@ -11,6 +11,7 @@ import { noWebSocket } from './locate-ai.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { gatherBody } from '../exchange/gather-body.ts'
+import { bringsCredential } from '../ai-call/outbound-call.ts'
 import { jsonType } from '../ai-call/rewriting.ts'
 import { beginCourse, beginNativeCourse, routeOf } from './begin-course.ts'
 import { type ParsedTarget, planModel, sendTo, takeCall } from './take-call.ts'
@@ -29,7 +30,7 @@ function planNative(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict 
   const route = x.snapshot.ai!.providers.native(name, path, ai.token !== null)
   if ('error' in route) return x.upgrade === 'requested' && route.error === 'not_found' ? noWebSocket : route
   if (route.provider.dialect === 'anthropic') x.audience = audienceOf(target, 'anthropic')
-  const refusal = sendTo(x, ai, route.provider, route.path)
+  const refusal = sendTo(x, ai, route.provider, route.path) ?? refuseForeign(x, ai, route.withoutCredential)
   if (refusal === null) beginNativeCourse(x, ai)
   if (refusal !== null || (ai.keys === null && ai.course === null) || x.requestBody.done) return refusal
   // Only a buffered body can be sent again. One that is too large or finds no room is
@@ -49,6 +50,10 @@ function planNative(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict 
     // The keys may be resting by now.
     return sendTo(x, ai, route.provider, route.path)
   })
+}
+
+function refuseForeign(x: Exchange, ai: AiExchange, refusal: Refusal | null): Refusal | null {
+  return refusal === null || bringsCredential(x.head, ai) ? null : refusal
 }
 
 function planParsed(x: Exchange, ai: AiExchange, target: ParsedTarget): Verdict {

@@ -9,9 +9,11 @@ import { originOf } from '../../ai/providers/provider-origin.ts'
 import type { AiConfig, Endpoint, OriginConfig, Timeouts } from '../../config/model/config.ts'
 import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import { type Failure, failureOf, fault, originFailure } from '../../errors/catalogue/origin-failure.ts'
+import type { Logger } from '../../log/log.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { guarded } from '../../base/guarded.ts'
+import { CloudKeys } from '../cloud-keys/cloud-keys.ts'
 import { Dial } from '../origin/dial/dial.ts'
 import { Handshakes } from '../origin/dial/handshakes.ts'
 import { AddressBook } from '../resolver/address-book.ts'
@@ -31,9 +33,12 @@ interface ProviderCheck {
 interface ProviderCheckerOptions {
   readonly metrics: EdgeMetrics
   readonly crashed: (bug: unknown) => void
+  readonly log?: Pick<Logger, 'info' | 'warn'>
   readonly clock?: Clock
   readonly timeout?: number
 }
+
+const silent = { info: () => {}, warn: () => {} }
 
 type Outcome = { readonly status: number } | { readonly phase: Phase; readonly failure: Failure }
 
@@ -42,10 +47,12 @@ export class ProviderChecker {
   readonly #clock: Clock
   readonly #lookup = new NameLookup()
   readonly #guard = new AddressGuard()
+  readonly #cloudKeys: CloudKeys
 
   constructor(options: ProviderCheckerOptions) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
+    this.#cloudKeys = new CloudKeys({ clock: this.#clock, log: options.log ?? silent })
   }
 
   set ownEndpoints(endpoints: readonly Endpoint[]) {
@@ -56,16 +63,29 @@ export class ProviderChecker {
     this.#lookup.close()
   }
 
-  /** Does not follow redirects, or read the body. Never rejects. */
+  /** Makes the key where that is due. Does not follow redirects, or read the body. Never rejects. */
   async check(provider: Provider, ai: AiConfig, key: string | null): Promise<ProviderCheck> {
     const began = performance.now()
+    const made = this.#cloudKeys.of(provider, ai)
+    const failure = await made?.ensure()
+    if (made !== null && failure != null)
+      return {
+        status: null,
+        error: 'service_unavailable',
+        code: failure,
+        duration: performance.now() - began,
+      }
     const { timeout = defaultTimeout } = this.#options
     const origin = originOf(provider, ai)
     const end = new AbortController()
     const abort = () => end.abort()
     const timer = setTimeout(guarded(abort, this.#options.crashed), timeout)
     try {
-      const outcome = await this.#outcomeOf(origin, provider, { key, timeout, signal: end.signal })
+      const outcome = await this.#outcomeOf(origin, provider, {
+        key: made?.value ?? key,
+        timeout,
+        signal: end.signal,
+      })
       const duration = performance.now() - began
       if ('status' in outcome) return { status: outcome.status, error: null, code: '', duration }
       const { phase, failure } = outcome

@@ -30,6 +30,8 @@ export function verdictOnKey(
   const { key, keys, course } = ai
   if (key === null) return null
   const isFinal = course !== null && !course.mayChangeKey(ai.attempts.length - ai.uncounted + 1)
+  // Its provider may have revoked it, or forgotten its kind of keys: a new one decides.
+  if (ai.made !== null && head.status === 401 && ai.made.drop() && isWhole && !isFinal) return 'another'
   if (keys === null) return course !== null && head.status === 401 ? 'given_up' : null
   const now = x.plane.clock.monotonic()
   if (head.status < 400) keys.worked(key, now)

@@ -4,6 +4,7 @@ import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import type { Cause } from '../../errors/catalogue/origin-failure.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Clock } from '../../base/clock.ts'
+import type { MadeKey } from '../cloud-keys/made-key.ts'
 import type { EdgeAi } from '../snapshot/snapshot.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
@@ -26,6 +27,13 @@ export interface ProviderInProcess {
 interface KeyInProcess {
   readonly restsUntil: number
   readonly status: number
+  readonly made?: MadeKeyInProcess
+}
+
+/** Of a key that is made: when it expires, 0 if there is none, and why the latest could not be made. */
+export interface MadeKeyInProcess {
+  readonly expiresAt: number
+  readonly failure: string | null
 }
 
 /** Records the status of a provider's response. */
@@ -48,15 +56,23 @@ export function providerStates({ providers, routeTo }: EdgeAi, clock: Clock): re
   for (const provider of providers.all) {
     const { name, resource, config } = provider
     const id = `${name}/${resource ?? ''}`
-    const { keys, calls } = routeTo(provider)
+    const { keys, made, calls } = routeTo(provider)
     if (states.has(id) || (config === null && calls.lastAt === 0)) continue
     const { lastAt, goodAt, badAt, badStatus, badError, badCode, failures } = calls
     const keyStates = keys.all.map(({ restsUntil, status }) => {
       const left = restsUntil - monotonic
-      return { restsUntil: left > 0 ? Math.ceil(now + left) : 0, status }
+      return {
+        restsUntil: left > 0 ? Math.ceil(now + left) : 0,
+        status,
+        ...(made !== null && { made: { expiresAt: endOf(made, now), failure: made.failure } }),
+      }
     })
     const latest = { lastAt, goodAt, badAt, badStatus, badError, badCode, failures }
     states.set(id, { name, resource, keys: keyStates, ...latest })
   }
   return [...states.values()]
+}
+
+function endOf({ timeLeft }: MadeKey, now: number): number {
+  return timeLeft === 0 ? 0 : Math.ceil(now + timeLeft)
 }

@@ -1,6 +1,7 @@
 // Takes a planned call to its provider, with everything that an attempt needs.
 
 import { type Call, planCall } from '../../ai/plan.ts'
+import { atCloud } from '../../ai/providers/cloud-call.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
 import type { CompatTarget, RestTarget } from '../../ai/target.ts'
@@ -23,13 +24,14 @@ export function planModel(
   asked: CallRequest,
 ): Call | Refusal {
   const { providers, usageRefusals: refusals } = x.snapshot.ai!
-  return planCall(target, asked, providers, {
+  const call = planCall(target, asked, providers, {
     streamUsage: ai.gateway!.streamUsage !== false,
     isLogged: x.tap !== null,
     isChecked: ai.token !== null,
     refusals,
     isRouted: ai.isRouted,
   })
+  return 'error' in call ? call : atCloud(call)
 }
 
 /** Replaces any other call; refuses one for which there is no key. */
@@ -51,12 +53,14 @@ export function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: st
   ai.provider = provider
   ai.path = path
   const needsKey = provider.withoutKey !== null && !isRead(x.head)
-  const bringsOwn = (needsKey || route.keys.size > 1) && bringsCredential(x.head, ai)
+  const mayBring = needsKey || route.keys.size > 1 || route.made !== null
+  const bringsOwn = mayBring && bringsCredential(x.head, ai)
   if (needsKey && !bringsOwn) return provider.withoutKey
   x.route = route
   ai.calls = route.calls
   x.member = route.pool.pick(x)
   ai.key = null
+  ai.made = bringsOwn ? null : route.made
   ai.keys = null
   ai.keyChanges = 0
   ai.doubtedKeys = null

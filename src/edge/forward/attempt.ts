@@ -78,6 +78,7 @@ export class Attempt implements ConnectionRequest {
   readonly #body: BufferedBody | null
   #wait: Wait = 'connecting'
   #isUpload = false
+  #isReleased = false
   #lease: Lease | null = null
   #streamed: RequestSink | null = null
   /** While the origin may refuse the request and nothing sent has been dropped. */
@@ -133,9 +134,26 @@ export class Attempt implements ConnectionRequest {
 
   start(): void {
     const x = this.#x
-    const { client, clientAddress } = x
     const isUpload = this.#body?.isWhole === false && !x.requestBody.done
     this.deadline = x.deadlineIn(maxWait(this.#origin.config, this.timeouts, isUpload))
+    const key = x.ai === null || x.ai.made === null ? null : x.ai.made.ensure()
+    if (key === null) return this.#acquire(isUpload)
+    if (typeof key === 'string') return this.#keyMade(key, isUpload)
+    this.deadline = Number.POSITIVE_INFINITY
+    key.then(failure => this.#keyMade(failure, isUpload)).catch(bug => this.crashed(bug))
+  }
+
+  /** Of a provider whose keys are made. */
+  #keyMade(failure: string | null, isUpload: boolean): void {
+    if (this.#isReleased) return
+    const x = this.#x
+    this.deadline = x.deadlineIn(maxWait(this.#origin.config, this.timeouts, isUpload))
+    if (failure === null) this.#acquire(isUpload)
+    else this.failed('connect', { ...fault('GH_NO_KEY'), cause: { code: failure } })
+  }
+
+  #acquire(isUpload: boolean): void {
+    const { client, clientAddress } = this.#x
     if (
       !this.isFresh &&
       client.pinned !== null &&
@@ -148,6 +166,7 @@ export class Attempt implements ConnectionRequest {
   }
 
   release(): void {
+    this.#isReleased = true
     this.#relaying?.release()
     if (this.#lease === null) this.#origin.cancel(this)
     else this.takeLease().destroy()

@@ -29,6 +29,8 @@ import type { TallyBook, TallyScope } from '../../activity/tally-book.ts'
 import type { HostLookup } from '../../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../../zones/zone.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './limit-rules.ts'
+import type { CloudKeys } from '../cloud-keys/cloud-keys.ts'
+import type { MadeKey } from '../cloud-keys/made-key.ts'
 import type { Origin } from '../origin/origin.ts'
 import type { Origins } from '../origin/origins.ts'
 import { type EdgePool, Pools } from '../origin/pools.ts'
@@ -57,6 +59,8 @@ export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
 
 interface AiRoute extends EdgeRoute {
   readonly keys: KeyRing
+  /** The only key, if it is made from an identity at a cloud. */
+  readonly made: MadeKey | null
   readonly calls: ProviderCalls
 }
 
@@ -111,6 +115,7 @@ export interface SnapshotParts {
   readonly zones: ZoneDirectory | null
   readonly automatic: AutomaticTls
   readonly clock: Clock
+  readonly cloudKeys: Pick<CloudKeys, 'of'>
   readonly issuer: Endpoint | null
   readonly before: Snapshot | null
   /** It must not change any state in use. */
@@ -128,8 +133,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   return {
     name: config.name,
     ...buildZones(config, parts, { pools, globalLimits, failed }),
-    ai:
-      config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, globalLimits, parts.before?.ai ?? null),
+    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, globalLimits, parts),
     limits: config.limits,
     gatherLimit: gatherLimitOf(config),
     client: config.client,
@@ -203,7 +207,13 @@ function buildZones(
   return { zones, settings, broken }
 }
 
-function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], before: EdgeAi | null): EdgeAi {
+function buildAi(
+  ai: AiConfig,
+  pools: Pools,
+  limits: readonly MeterRule[],
+  { before: last, cloudKeys }: SnapshotParts,
+): EdgeAi {
+  const before = last?.ai ?? null
   const { bodyLimit, timeouts } = ai
   const policies = { rewrite: null, redirects: 0, rateLimits: [], compression: null }
   const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
@@ -214,11 +224,15 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
   for (const provider of providers.all) {
     const pool = pools.only(originOf(provider, ai))
     const id = JSON.stringify([provider.name, provider.base.href])
-    const keys = keyRings.get(id) ?? new KeyRing(provider.keys, before?.keyRings.get(id))
+    const made = cloudKeys.of(provider, ai)
+    const keys =
+      made !== null
+        ? KeyRing.of(made)
+        : (keyRings.get(id) ?? new KeyRing(provider.keys, before?.keyRings.get(id)))
     keyRings.set(id, keys)
     const latest = calls.get(id) ?? before?.calls.get(id) ?? new ProviderCalls()
     calls.set(id, latest)
-    routes.set(provider, { config, limits, pool, ...passedUnchanged, keys, calls: latest })
+    routes.set(provider, { config, limits, pool, ...passedUnchanged, keys, made, calls: latest })
   }
   return {
     hosts: new Set(ai.hosts),

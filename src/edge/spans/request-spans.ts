@@ -181,6 +181,7 @@ const providers: Readonly<Record<string, string>> = {
   'google-ai-studio': 'gcp.gemini',
   mistral: 'mistral_ai',
   'azure-openai': 'azure.ai.openai',
+  'google-vertex-ai': 'gcp.vertex_ai',
 }
 
 /** By its path, whatever its API; null if unknown. */

@@ -181,6 +181,20 @@ export const apiFaults = {
       `The path must continue with one of the resources that the configuration lists for ${provider}${resources}`,
     when: 'An AI call names an unknown resource of a provider.',
   },
+  no_place: {
+    code: 7003,
+    status: 404,
+    sentence: (setting: string, provider: string, places: string) =>
+      `The path must name one of the ${setting} that the configuration lists for ${provider}${places}`,
+    when: 'An AI call names an unknown location or region of a provider.',
+  },
+  not_for_gateway: {
+    code: 7003,
+    status: 404,
+    sentence: (provider: string) =>
+      `With its own key for ${provider}, the gateway calls only models, and those of its own project: send a key of yours for anything else`,
+    when: 'A provider-native call without a key of its own is not to a model, or names another project.',
+  },
   no_key: {
     code: 7003,
     status: 404,

@@ -914,7 +914,7 @@ const protocolEntries = {
     guidance:
       '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider, so a retry costs nothing extra.',
     cause:
-      'The store (Redis, or the SQLite file) did not respond within store.command_timeout, and this token or gateway was not used within store.grace. Or, with the cause GH_BODY_MEMORY in the access log, the bodies of REST calls in this process take all the memory that they may: an eighth of what the container or the machine has, divided by the workers, and at most 512 MiB.',
+      'The store (Redis, or the SQLite file) did not respond within store.command_timeout, and this token or gateway was not used within store.grace. Or, with the cause GH_BODY_MEMORY in the access log, the bodies of REST calls in this process take all the memory that they may: an eighth of what the container or the machine has, divided by the workers, and at most 512 MiB. Or no key could be made from the identity of a provider at its cloud; the cause then says why.',
     remedy:
       'Look at /readyz of the admin listener, then check that the store is up and that this machine can reach it. If so, look at gatehouse_ai_body_bytes, at ai.body, and for clients that send large calls slowly; give the container more memory, or run fewer workers.',
   },

@@ -92,6 +92,8 @@ const faults = {
   GH_PROXY_AUTHENTICATION: row({ connect: 'origin_unreachable' }),
   GH_PROXY_REFUSED: row({ connect: 'origin_unreachable' }),
   GH_BAD_PROXY: row({ connect: 'origin_unreachable' }),
+  /** The key for a provider could not be made from the identity of the gateway at its cloud. */
+  GH_NO_KEY: row({ connect: 'service_unavailable' }, faultless),
   GH_CLOSED: row({ connect: 'origin_down' }, loss),
   /**
    * An HTTP/2 stream that the origin refused, or had not seen when it announced GOAWAY: the request was not

@@ -89,6 +89,7 @@ export class Gateway {
     })
     this.#providerChecker = new ProviderChecker({
       metrics: metrics.edge,
+      log,
       crashed: bug => log.error({ err: bug }, 'provider test failed: internal error'),
     })
     this.#counts = new GatewayCounts({

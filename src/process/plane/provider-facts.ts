@@ -8,7 +8,7 @@ import { pricedModels } from '../../ai/usage/prices.ts'
 import type { Config } from '../../config/model/config.ts'
 import { needsKey } from '../../config/settings/ai-rules.ts'
 import type { ProviderChecker } from '../../edge/ai/provider-check.ts'
-import type { ProviderInProcess } from '../../edge/ai/provider-states.ts'
+import type { MadeKeyInProcess, ProviderInProcess } from '../../edge/ai/provider-states.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 
 interface ProviderFactsParts {
@@ -74,7 +74,9 @@ function factOf(
     isConfigured: config !== null,
     needsKey: needsKey(name, config?.url ?? null),
     origin: base.origin,
-    keys: keys.map((_, i) => keyOf(config!.keySources[i] ?? { kind: 'configuration' }, i, views)),
+    keys: (config?.identity == null ? keys : [null]).map((_, i) =>
+      keyOf(config!.keySources[i] ?? { kind: 'configuration' }, i, views),
+    ),
     processes: views.length,
     lastAt: latest(({ lastAt }) => lastAt),
     goodAt,
@@ -97,6 +99,19 @@ function keyOf(source: KeyFact['source'], at: number, views: readonly ProviderIn
     resting: resting.length,
     restsUntil: last?.restsUntil ?? 0,
     status: last?.status ?? 0,
+    made: madeOf(views.flatMap(({ keys }) => keys[at]?.made ?? [])),
+  }
+}
+
+/** Of the processes that have one, the earliest end of it; and a failure if there is one anywhere. */
+function madeOf(views: readonly MadeKeyInProcess[]): KeyFact['made'] {
+  if (views.length === 0) return null
+  const ends = views.flatMap(({ expiresAt }) => (expiresAt === 0 ? [] : expiresAt))
+  const failures = views.flatMap(({ failure }) => failure ?? [])
+  return {
+    expiresAt: ends.length === 0 ? 0 : Math.min(...ends),
+    failing: failures.length,
+    failure: failures.at(-1) ?? null,
   }
 }
 
@@ -105,7 +120,9 @@ async function testAll(
   ai: Config['ai'],
   checker: ProviderFactsParts['checker'],
 ): Promise<ProviderTest> {
-  const keys = provider.keys.length === 0 ? [null] : provider.keys.slice(0, maxTested)
+  // A key that is made has no text yet.
+  const fixed = provider.config?.identity == null ? provider.keys : ['']
+  const keys = fixed.length === 0 ? [null] : fixed.slice(0, maxTested)
   const results = await Promise.all(
     keys.map(async (key, i) => ({
       key: key === null ? null : i + 1,

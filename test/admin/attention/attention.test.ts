@@ -17,6 +17,7 @@ import { entryWith } from '../ai-logs/log-entries.ts'
 import { gatewayOf, startApi } from '../api.ts'
 import { described, faultsOf } from '../openapi/openapi-document.ts'
 import type { HostCertificateInfo } from '../../../src/certificates/host-certificates.ts'
+import { viewOf } from '../providers/providers.ts'
 import { zoneWith } from '../zones/zones.ts'
 
 const hour = 3_600_000
@@ -319,4 +320,29 @@ test('a store that is not trusted needs attention with what to do, and a change 
   ])
   kept.degradation.set('store_empty', null)
   assert.equal((await ask('POST', '/ai-gateway/gateways', { body: { id: 'second' } })).status, 200)
+})
+
+test('a key that cannot be made needs attention, once for all places of its provider', async t => {
+  const { found, providersGiven, clock } = await start(t)
+  const identity = { by: 'google_machine' } as const
+  providersGiven.configure({
+    'google-vertex-ai': { resources: ['global', 'us-east5'], project: 'acme', identity },
+  })
+  const see = (expiresAt: number, failure: string | null) => {
+    const keys = [{ restsUntil: 0, status: 0, made: { expiresAt, failure } }]
+    providersGiven.views = [
+      ['global', 'us-east5'].map(resource => viewOf('google-vertex-ai', { resource, keys })),
+    ]
+    clock.advance(31_000)
+  }
+  see(clock.now() + hour, null)
+  assert.deepEqual(await found(), [])
+  see(clock.now() + hour, 'metadata.google.internal did not respond (timed out)')
+  assert.deepEqual(await found(), [
+    'provider_key_failing: The key for google-vertex-ai cannot be renewed, and calls to it fail once it expires.',
+  ])
+  see(0, 'metadata.google.internal did not respond (timed out)')
+  assert.deepEqual(await found(), [
+    'provider_key_failing: No key for google-vertex-ai can be made, so that calls to it fail.',
+  ])
 })

@@ -31,8 +31,13 @@ function line([name, row]: readonly [string, ProviderRow]): string {
     prices > 0 ? `${prices} models` : reportsCost.has(name) ? 'none: it says what a call costs' : 'none'
   const key = row.keyPrefix === '' ? `\`${row.keyField}\`` : `\`${row.keyField}\`, as a bearer token`
   const asked = row.dialect === 'anthropic' ? 'not needed' : row.streamsUsage ? 'sent' : 'not sent'
-  const price = name === 'azure-openai' ? 'those of openai' : known
+  const price = shared[name] ?? known
   return `| ${name} | \`${row.base}\` | ${names} | ${apis} | ${key} | ${asked} | ${price} |\n`
+}
+
+const shared: Readonly<Record<string, string>> = {
+  'azure-openai': 'those of openai',
+  'google-vertex-ai': 'those of google-ai-studio and anthropic',
 }
 
 test('the page says of which day the prices are that come with Gatehouse', () => {

@@ -16,6 +16,8 @@ function configured(name: ProviderConfig['name'], facts: Partial<ProviderConfig>
     keyVariables: [],
     speaks: 'openai',
     resources: [],
+    project: null,
+    identity: null,
     streamUsage: null,
     apis: null,
     tls,
@@ -284,6 +286,7 @@ describe('a provider', () => {
     providers: [
       configured('anthropic', { keys: ['k'] }),
       configured('azure-openai', { resources: ['east', 'west'] }),
+      configured('google-vertex-ai', { resources: ['global', 'europe-west4'], project: 'acme' }),
       configured('custom-a', { url: 'https://a.test', speaks: 'anthropic' }),
       configured('custom-o', { url: 'https://o.test/v1/' }),
     ],
@@ -319,5 +322,44 @@ describe('a provider', () => {
 
   test('lists its own key field among those in which callers may bring a credential', () => {
     for (const { keyField, credentialFields } of providers.all) ok(credentialFields.includes(keyField))
+  })
+})
+
+describe('a provider of several locations', () => {
+  const providers = new Providers({
+    providers: [configured('google-vertex-ai', { resources: ['global', 'europe-west4'], project: 'acme' })],
+  })
+  const paths = (name: string) => {
+    const found = providers.model(`google-vertex-ai/${name}`)
+    return (
+      found && [found.provider.base.origin, found.name, ...Object.entries(found.provider.endpoints).flat()]
+    )
+  }
+  const of = (location: string) => `/v1/projects/acme/locations/${location}`
+
+  test('is called at the first one, unless a model names another', () => {
+    const chat = '/endpoints/openapi/chat/completions'
+    const base = 'https://aiplatform.googleapis.com'
+    const short = paths('gemini-2.5-flash')
+    deepEqual(short, [base, 'google/gemini-2.5-flash', 'chat', `${of('global')}${chat}`])
+    deepEqual(paths('google/gemini-2.5-flash'), short)
+    deepEqual(paths('global/gemini-2.5-flash'), short)
+    deepEqual(paths('europe-west4/meta/llama'), [
+      'https://europe-west4-aiplatform.googleapis.com',
+      'meta/llama',
+      'chat',
+      `${of('europe-west4')}${chat}`,
+    ])
+    equal(paths('europe-west4/'), null)
+    equal(paths(''), null)
+  })
+
+  test('has a path of its own for each model of Claude', () => {
+    deepEqual(paths('anthropic/claude-haiku-4-5@20251001'), [
+      'https://aiplatform.googleapis.com',
+      'claude-haiku-4-5@20251001',
+      'messages',
+      `${of('global')}/publishers/anthropic/models/{model}:{method}`,
+    ])
   })
 })

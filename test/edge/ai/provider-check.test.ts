@@ -15,6 +15,7 @@ import { Authority } from '../../help/certificates.ts'
 import { startConnectProxy } from '../../help/connect-proxy.ts'
 import { edgeConfig } from '../../help/edge.ts'
 import { startOrigin } from '../../help/origin.ts'
+import { deny, grant, startTokenServer } from '../../help/token-server.ts'
 
 function checkerOf(t: TestContext, timeout?: number) {
   const checker = new ProviderChecker({
@@ -131,4 +132,30 @@ test('it does not call this gateway itself', async t => {
   checker.ownEndpoints = [{ host: '127.0.0.1', port }]
   const { error } = await checker.check(...configOf('openai', { url: `http://127.0.0.1:${port}` }), 'sk-1')
   assert.equal(error, 'dns_loop')
+})
+
+test('a key is made for it where the provider has an identity, and a failure of that is told apart', async t => {
+  let isUp = true
+  const tokens = await startTokenServer(t, (_, response) =>
+    isUp ? grant(response, 'made-key') : deny(response, 400, { error: 'invalid_grant' }),
+  )
+  const provider = createPlain(({ headers }, response) => {
+    response.writeHead(headers.authorization === 'Bearer made-key' ? 200 : 401).end()
+  })
+  const url = `http://127.0.0.1:${await listen(t, provider)}`
+  const identity = {
+    by: 'entra',
+    authority: tokens.url,
+    tenant: 'acme.test',
+    clientId: '99999999-8888-7777-6666-555555555555',
+    proof: { secret: 's' },
+    scope: 'https://cognitiveservices.azure.com/.default',
+  } as const
+  const tls = { verify: true, serverName: null, ca: tokens.ca, identity: null }
+  const made = configOf('azure-openai', { url, resources: ['team'], identity, tls })
+  assert.equal((await checkerOf(t).check(...made, null)).status, 200)
+  isUp = false
+  const { status, error, code } = await checkerOf(t).check(...made, null)
+  assert.deepEqual([status, error], [null, 'service_unavailable'])
+  assert.match(code, /^localhost:\d+ responded 400: invalid_grant$/)
 })
