@@ -1,19 +1,47 @@
-// Claude Code and Codex as published, headless, before a gateway as it is shipped, and providers of each API behind it: each runs a command for its model
-// and sends the result back.
+// Claude Code and Codex as published, headless, set up as docs/sdks.md says, before a gateway as it is shipped and providers of each API: each runs a
+// command for its model and sends the result back. The table in docs/sdks.md is what this finds; WRITE_DOCS=1 writes it anew.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type AgentRun, claudeCode, codex, runAgent } from '../help/coding-agents.ts'
+import { type AgentRun, type CodingAgent, claudeCode, codex, runAgent } from '../help/coding-agents.ts'
+import { blocksOf, readPage, section } from '../help/docs.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import * as servers from '../help/model-server.ts'
 import { quickFolder } from '../help/quick-folder.ts'
+import { root } from '../help/source.ts'
+
+const page = readPage('docs/sdks.md')
+
+/** The settings of the page for the routes of an account, and those for native ones. */
+function snippets(heading: string, language: string): { readonly own: string; readonly native: string } {
+  const [own, native] = blocksOf(section(page, heading)).filter(block => block.language === language)
+  return { own: own!.text, native: native!.text }
+}
+
+const claudeSettings = snippets('Claude Code', 'sh')
+const codexSettings = snippets('Codex', 'toml')
 
 interface Door {
   readonly gateway: RunningGateway
   readonly account: string
   readonly token: string
+}
+
+/** Base URLs behind the host; native routes are for the provider of the page. */
+const routes = {
+  short: '',
+  REST: '/client/v4/accounts/ACCOUNT/ai',
+  native: null,
+} as const
+type Route = keyof typeof routes
+
+interface Task {
+  readonly route: Route
+  /** Instead of that of the page. */
+  readonly model?: string
+  readonly isIsolated?: boolean
 }
 
 interface Session {
@@ -22,7 +50,22 @@ interface Session {
   readonly run: AgentRun
 }
 
-const base = ({ gateway, account }: Door) => `${gateway.edge}/client/v4/accounts/${account}/ai`
+/** Returns the settings of the page with what a reader puts in their place. */
+function settingsOf(
+  { own, native }: typeof claudeSettings,
+  { gateway, account, token }: Door,
+  { route, model }: Task,
+): string {
+  const base = `${gateway.edge}${routes[route] ?? ''}`
+  const given = (route === 'native' ? native : own)
+    .replace('http://127.0.0.1:8080', base)
+    .replace(/\$?ACCOUNT/, account)
+    .replace('$OWN_KEY', 'sk-own')
+    .replace('$TOKEN', token)
+  return model === undefined
+    ? given
+    : given.replace(/^(model = |export ANTHROPIC_MODEL=).*$/m, `$1"${model}"`)
+}
 
 function foldersOf(t: TestContext) {
   const place = quickFolder(t, 'agent')
@@ -32,64 +75,44 @@ function foldersOf(t: TestContext) {
   return { home, cwd }
 }
 
+const prompt = 'Write hello into made.txt.'
+
 async function claude(
   t: TestContext,
   door: Door,
-  args: readonly string[],
-  env: Record<string, string> = {},
-  isIsolated = true,
+  task: Task,
+  args: readonly string[] = [prompt, '--allowedTools', 'Bash'],
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Session> {
   const folders = foldersOf(t)
-  const run = await runAgent(t, claudeCode, {
-    args: ['-p', ...args],
-    env: {
-      ANTHROPIC_BASE_URL: base(door),
-      ANTHROPIC_AUTH_TOKEN: door.token,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      ...env,
-    },
-    port: Number(new URL(door.gateway.edge).port),
-    ...folders,
-    isIsolated,
-  })
+  const lines = settingsOf(claudeSettings, door, task).matchAll(/^export (\w+)="?(.*?)"?$/gm)
+  const env = { ...Object.fromEntries(Array.from(lines, ([, name, value]) => [name!, value!])), ...more }
+  const run = await runAgent(t, claudeCode, { args: ['-p', ...args], env, ...endOf(door, task), ...folders })
   return { cwd: folders.cwd, run }
 }
 
-async function codexExec(t: TestContext, door: Door, model: string, isIsolated = true): Promise<Session> {
+async function codexExec(t: TestContext, door: Door, task: Task): Promise<Session> {
   const folders = foldersOf(t)
-  const settings = join(folders.home, '.codex')
-  mkdirSync(settings)
-  writeFileSync(
-    join(settings, 'config.toml'),
-    `model = "${model}"
-model_provider = "gatehouse"
-check_for_update_on_startup = false
-analytics.enabled = false
-features.plugins = false
-
-[model_providers.gatehouse]
-name = "Gatehouse"
-base_url = "${base(door)}/v1"
-env_key = "TOKEN"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-`,
-  )
+  mkdirSync(join(folders.home, '.codex'))
+  writeFileSync(join(folders.home, '.codex/config.toml'), settingsOf(codexSettings, door, task))
   const run = await runAgent(t, codex, {
-    args: ['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', 'Write hello into made.txt.'],
-    env: { TOKEN: door.token },
-    port: Number(new URL(door.gateway.edge).port),
+    args: ['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', prompt],
+    env: { TOKEN: door.token, GATEHOUSE_AUTHORIZATION: `Bearer ${door.token}` },
+    ...endOf(door, task),
     ...folders,
-    isIsolated,
   })
   return { cwd: folders.cwd, run }
 }
+
+const endOf = ({ gateway }: Door, { isIsolated = true }: Task) => ({
+  port: Number(new URL(gateway.edge).port),
+  isIsolated,
+})
 
 /** The agent ran the command, and told what the model said with its result. */
 function assertDone({ cwd, run }: Session): void {
   assert.equal(run.code, 0, `${run.stdout}\n${run.stderr}`)
-  assert.match(run.stdout, /All done\./)
+  assert.ok(run.stdout.includes(servers.farewell), run.stdout)
   assert.equal(readFileSync(join(cwd, 'made.txt'), 'utf8'), 'hello\n')
 }
 
@@ -112,32 +135,82 @@ async function startDoor(t: TestContext) {
   return { door: { gateway, account, token }, providers }
 }
 
-const bash = ['Write hello into made.txt.', '--allowedTools', 'Bash']
+/** The APIs of providers, with one that has it alone, and a model of it. */
+const apis = [
+  { api: 'Messages', path: '/v1/messages', provider: 'anthropic', model: 'anthropic/claude-sonnet-4-5' },
+  {
+    api: 'Chat Completions',
+    path: '/v1/chat/completions',
+    provider: 'custom-chat',
+    model: 'custom-chat/lab',
+  },
+  { api: 'Responses', path: '/v1/responses', provider: 'custom-responses', model: 'custom-responses/lab' },
+] as const
 
-/** Models of providers, and the API in which each of them is called. */
-const models = {
-  messages: { name: 'anthropic/claude-sonnet-4-5', provider: 'anthropic' },
-  chat: { name: 'custom-chat/lab', provider: 'custom-chat' },
-  responses: { name: 'custom-responses/lab', provider: 'custom-responses' },
-} as const
+interface Caller {
+  readonly agent: CodingAgent
+  readonly speaks: (typeof apis)[number]['api']
+  /** Of native routes in the page. */
+  readonly provider: 'anthropic' | 'openai'
+  /** APIs that nothing translates for it. */
+  readonly lacks: readonly string[]
+  call(t: TestContext, door: Door, task: Task): Promise<Session>
+}
 
-/** Runs the agents against one gateway, since each run needs about a second. */
+const callers: readonly Caller[] = [
+  { agent: claudeCode, speaks: 'Messages', provider: 'anthropic', lacks: [], call: claude },
+  { agent: codex, speaks: 'Responses', provider: 'openai', lacks: ['Messages'], call: codexExec },
+]
+
+const START = '<!-- found by test/journeys/coding-agents.test.ts -->\n'
+const END = '<!-- end of agents -->'
+
+/** All runs have one gateway, since each takes about a second. */
 test('coding agents', async t => {
   const { door, providers } = await startDoor(t)
-  for (const [api, { name, provider }] of Object.entries(models)) {
-    const served = providers[provider]
-    await t.test(`Claude Code runs a command for a model that speaks ${api}`, async t => {
-      assertDone(await claude(t, door, bash, { ANTHROPIC_MODEL: name }))
-      assert.deepEqual(served.refused, [])
+  const rows: string[] = []
+  for (const { agent, speaks, provider, lacks, call } of callers) {
+    const about = `| ${agent.name} | \`${agent.package}\` ${agent.version}`
+    for (const route of ['short', 'REST'] as const) {
+      const marks: string[] = []
+      for (const { api, path, provider, model } of apis) {
+        if (lacks.includes(api)) marks.push('–')
+        else
+          await t.test(`${agent.name} runs a command on ${route} for a model of ${api}`, async t => {
+            const { asked, refused } = providers[provider]
+            const before = asked.length
+            assertDone(await call(t, door, { route, model }))
+            assert.deepEqual(refused, [])
+            assert.deepEqual(new Set(asked.slice(before).map(({ path }) => path)), new Set([path]))
+            marks.push(api === speaks ? 'as it is' : 'translated')
+          })
+      }
+      rows.push(`${about} | ${route} | ${marks.join(' | ')} |`)
+    }
+    await t.test(`${agent.name} runs a command on the native route`, async t => {
+      const { asked, refused } = providers[provider]
+      const before = asked.length
+      assertDone(await call(t, door, { route: 'native' }))
+      assert.deepEqual(refused, [])
+      for (const { headers } of asked.slice(before)) {
+        const key = headers['x-api-key'] ?? headers.authorization
+        assert.equal(key, agent === claudeCode ? 'sk-own' : 'Bearer sk-ours')
+      }
     })
-    if (api !== 'responses') continue
-    await t.test(`Codex runs a command for a model that speaks ${api}`, async t => {
-      assertDone(await codexExec(t, door, name))
-      assert.deepEqual(served.refused, [])
-    })
+    rows.push(
+      `${about} | native | ${apis.map(({ api }) => (api === speaks ? 'as it is' : '–')).join(' | ')} |`,
+    )
   }
+  await t.test('what agents can call is what docs/sdks.md says', () => {
+    const head =
+      '| agent | package | route | Messages | Chat Completions | Responses |\n| --- | --- | --- | --- | --- | --- |'
+    const [before, rest] = page.text.split(START)
+    const [, behind] = rest!.split(END)
+    const found = `${before}${START}\n${head}\n${rows.join('\n')}\n\n${END}${behind}`
+    if (process.env.WRITE_DOCS) writeFileSync(join(root, page.path), found)
+    else assert.equal(page.text, found)
+  })
   await t.test('none of them calls the Internet where it could', async t => {
-    assertDone(await claude(t, door, bash, { ANTHROPIC_MODEL: models.messages.name }, false))
-    assertDone(await codexExec(t, door, models.responses.name, false))
+    for (const { call } of callers) assertDone(await call(t, door, { route: 'short', isIsolated: false }))
   })
 })

@@ -12,7 +12,6 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse as load } from 'yaml'
 import { parseOptions } from '../../bench/load/options.ts'
-import { isBaseOfCalls, parseAiTarget } from '../../src/ai/target.ts'
 import { parse } from '../../src/config/load/parse.ts'
 import { steps } from '../../src/edge/serve/steps.ts'
 import { errorRows } from '../../src/errors/catalogue/catalogue.ts'
@@ -53,7 +52,7 @@ const holders: Readonly<Record<string, string>> = {
   yaml: 'read here; the recipes are run by recipes.test.ts',
   yml: 'the set-up of Prometheus, done below as it would',
   redis: 'run by test/store/redis/server/acl.test.ts',
-  toml: 'not run: it needs Codex; its base URL is compared with the routes below',
+  toml: 'run with Codex by coding-agents.test.ts',
   mermaid: 'not run: pictures; that of the steps is compared with them below',
   text: 'not run: a picture of the code, compared with its folders by test/house/docs.test.ts',
 }
@@ -79,8 +78,8 @@ const ways = {
   measures: /^(npm run bench( |$)|node bench\/compare\.ts )/,
   // Not run: each takes minutes, for a million log entries, thousands of connections or many starts. Types and imports of these files are checked with all others.
   measuresParts: /^node bench\/(micro\/(compression|dashboard|edge|start|tls)|trials)\/[\w-]+\.ts$/,
-  // Not run: they need Claude Code. Base URLs are compared with the routes, and test/wire/ai-agents.test.ts sends what it sends.
-  setsAgents: /^export ANTHROPIC_\w+=/,
+  // Run with Claude Code by coding-agents.test.ts.
+  setsAgents: /^export (ANTHROPIC|CLAUDE_CODE)_\w+=/,
   // Not run: it needs dnsmasq. The record is published by the DNS server of the tests.
   needsDnsmasq: /^dnsmasq .*--txt-record=app\.example\.com,"\$TEXT"$/,
 } satisfies Readonly<Record<string, RegExp>>
@@ -193,24 +192,6 @@ test('every command is held in exactly one way, and every way has a command', ()
     assert.equal(forms.length, 1, command)
   }
   for (const [way, form] of Object.entries(ways)) assert.ok(commands(form).length > 0, way)
-})
-
-test('the base URLs of coding agents are those of calls', () => {
-  const account = '0'.repeat(32)
-  const pathOf = (url: string) => new URL(url.replace(/\$?ACCOUNT/, account)).pathname
-  const bases = (texts: readonly string[], form: RegExp) =>
-    texts.flatMap(text => Array.from(text.matchAll(form), ([, url]) => pathOf(url!)))
-  const ofCodex = bases(textsIn('toml'), /^base_url = "(.*)"$/gm)
-  const ofClaude = bases(commands(ways.setsAgents), /ANTHROPIC_BASE_URL=(.*)/g)
-  const calls = [
-    ...ofCodex.map(base => parseAiTarget(`${base}/responses`)),
-    ...ofClaude.map(base => parseAiTarget(`${base === '/' ? '' : base}/v1/messages?beta=true`)),
-  ]
-  assert.deepEqual(
-    calls.map(call => call?.api),
-    ['rest', 'native', 'rest', 'native'],
-  )
-  for (const base of [...ofCodex, ...ofClaude]) assert.ok(isBaseOfCalls(base), base)
 })
 
 test('continuous integration runs the commands that install and check', () => {
