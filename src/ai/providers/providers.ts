@@ -31,7 +31,7 @@ export interface Provider extends Omit<ProviderRow, RowOnly> {
 
 type RowOnly = 'base' | 'nativeRoot' | 'sdkRoot' | 'lacks' | 'restCredential' | 'aliases' | 'place'
 
-interface NativeCall {
+export interface NativeCall {
   readonly provider: Provider
   readonly path: string
   /** Of a call that brings no credential of its own; null if a configured one may make it. */

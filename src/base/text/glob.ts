@@ -1,11 +1,11 @@
 // Patterns in which a star stands for any text, matched in linear time.
 
-/** Must match a whole text, in any case. */
+/** Must match a whole text, in any case unless it is exact. */
 export class Glob {
   readonly #parts: readonly string[]
 
-  constructor(pattern: string) {
-    this.#parts = pattern.toLowerCase().split('*')
+  constructor(pattern: string, { isExact = false } = {}) {
+    this.#parts = (isExact ? pattern : pattern.toLowerCase()).split('*')
   }
 
   /** Max steps (see `work.ts`) for a text of so many characters. */
@@ -14,7 +14,7 @@ export class Glob {
     return 2 + searched * (1 + length / 6)
   }
 
-  /** Matches a lower-case text: each part at the first place that is left. */
+  /** Matches a text, in lower case unless it is exact: each part at the first place that is left. */
   matches(text: string): boolean {
     const parts = this.#parts
     const first = parts[0]!

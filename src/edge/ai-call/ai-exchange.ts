@@ -51,6 +51,8 @@ export class AiExchange {
   controls: Controls | null = null
   course: Course | null = null
   isRouted = false
+  /** The token is limited to some models, and names the alias or the route of the call. */
+  isAllowedByName = false
   readonly attempts: LedgerAttempt[] = []
   /** Further attempts were in vain, so its caller should not begin again. */
   isExhausted = false

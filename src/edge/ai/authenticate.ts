@@ -16,6 +16,7 @@ import type { TokenFault } from '../../tokens/verify.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { challengeFor, runScope } from './metadata.ts'
 import { bearerField, presentedToken, repeated } from '../ai-call/request-fields.ts'
+import { refuseGateway } from './token-limits.ts'
 import { withholdCredentials } from '../exchange/gateway-credentials.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 
@@ -34,13 +35,16 @@ export function authenticate(x: Exchange): Verdict {
 type Verified = Token | TokenFault
 
 function locateGateway(x: Exchange, ai: AiExchange, account: string, token: Verified | null): Verdict {
-  const { target, fields } = ai
   ai.account = account
-  const id = target.api === 'rest' ? (fields.gatewayId ?? 'default') : target.gateway
+  const id = gatewayIdOf(ai)
   const gateway = id === repeated ? null : x.plane.ai!.gateways.find(account, id)
   return gateway instanceof Promise
     ? gateway.then(gateway => authenticateFor(x, ai, gateway, token))
     : authenticateFor(x, ai, gateway, token)
+}
+
+function gatewayIdOf({ target, fields }: AiExchange): string | typeof repeated {
+  return target.api === 'rest' ? (fields.gatewayId ?? 'default') : target.gateway
 }
 
 /** `verified` is null unless the token had to come first. */
@@ -115,6 +119,12 @@ function decide(
     const lacksScope = token.actor?.scopes.includes(runScope) === false
     if (lacksScope) ai.challenge = challengeFor(x, 'insufficient_scope')
     return deny(x, ai, 'forbidden')
+  }
+  const id = gatewayIdOf(ai)
+  const beyond = id === repeated ? null : refuseGateway(ai, token, id)
+  if (beyond !== null) {
+    deny(x, ai, 'forbidden')
+    return beyond
   }
   // Checked last, so that only those with permission learn which gateways exist.
   if (gateway !== null) return grant(x, ai, gateway, token)

@@ -19,6 +19,7 @@ import { type Once, repeated } from '../ai-call/request-fields.ts'
 import { Course } from '../ai-call/course.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { CallJourney } from './journey.ts'
+import { allowsName } from './token-limits.ts'
 import { type ParsedTarget, planModel, takeCall } from './take-call.ts'
 
 /** Refuses a value out of its bounds (400). */
@@ -63,6 +64,7 @@ function choose(x: Exchange, ai: AiExchange, model: string, dynamic: Route): Rou
   if (dynamic === 'store_unreachable') return dynamic
   const route = dynamic ?? x.snapshot.ai!.aliases.find(model)
   ai.isRouted = route !== null
+  ai.isAllowedByName = route !== null && allowsName(ai, model)
   return route ?? (hasCourseAlone(ai) ? modelAlone(model, ai) : null)
 }
 

@@ -2,6 +2,7 @@
 
 import type { RouteNode } from '../../ai/failover/model-route.ts'
 import { readCall } from '../../ai/plan.ts'
+import type { NativeCall } from '../../ai/providers/providers.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
 import type { NativeTarget } from '../../ai/target.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
@@ -14,6 +15,7 @@ import { gatherBody } from '../exchange/gather-body.ts'
 import { bringsCredential } from '../ai-call/outbound-call.ts'
 import { jsonType } from '../ai-call/rewriting.ts'
 import { beginCourse, beginNativeCourse, routeOf } from './begin-course.ts'
+import { modelInPath, refuseNativeModel } from './token-limits.ts'
 import { type ParsedTarget, planModel, sendTo, takeCall } from './take-call.ts'
 
 /**
@@ -30,7 +32,33 @@ function planNative(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict 
   const route = x.snapshot.ai!.providers.native(name, path, ai.token !== null)
   if ('error' in route) return x.upgrade === 'requested' && route.error === 'not_found' ? noWebSocket : route
   if (route.provider.dialect === 'anthropic') x.audience = audienceOf(target, 'anthropic')
-  const refusal = sendTo(x, ai, route.provider, route.path) ?? refuseForeign(x, ai, route.withoutCredential)
+  return ai.token?.models === undefined ? planNativeCall(x, ai, route) : planLimited(x, ai, route)
+}
+
+/** The token is limited to some models: a body that has to tell which one is called is read first. */
+function planLimited(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
+  const { provider, path } = route
+  const check = (body: Buffer) => refuseNativeModel(ai, provider, path, body)
+  if (x.requestBody.done || modelInPath(provider, path) !== null)
+    return check(noBody) ?? planNativeCall(x, ai, route)
+  x.bodyLimit = x.route!.config.bodyLimit
+  const gathering = gatherBody(x)
+  if (!(gathering instanceof Promise)) return gathering
+  return gathering.then(body => check(body) ?? planNativeWith(x, ai, route, body))
+}
+
+const noBody = Buffer.alloc(0)
+
+function planNativeWith(x: Exchange, ai: AiExchange, route: NativeCall, body: Buffer): Refusal | null {
+  x.tap?.noteRequest(body)
+  ai.body = body
+  const refusal = sendNative(x, ai, route)
+  if (refusal === null && ai.course === null) beginNativeCourse(x, ai)
+  return refusal
+}
+
+function planNativeCall(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
+  const refusal = sendNative(x, ai, route)
   if (refusal === null) beginNativeCourse(x, ai)
   if (refusal !== null || (ai.keys === null && ai.course === null) || x.requestBody.done) return refusal
   // Only a buffered body can be sent again. One that is too large or finds no room is
@@ -44,16 +72,15 @@ function planNative(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict 
     x.bodyLimit = bodyLimit
     return null
   }
-  return gathering.then(body => {
-    x.tap?.noteRequest(body)
-    ai.body = body
-    // The keys may be resting by now.
-    return sendTo(x, ai, route.provider, route.path)
-  })
+  // The keys may be resting by then.
+  return gathering.then(body => planNativeWith(x, ai, route, body))
 }
 
-function refuseForeign(x: Exchange, ai: AiExchange, refusal: Refusal | null): Refusal | null {
-  return refusal === null || bringsCredential(x.head, ai) ? null : refusal
+function sendNative(x: Exchange, ai: AiExchange, route: NativeCall): Refusal | null {
+  const { provider, path, withoutCredential: foreign } = route
+  const refusal = sendTo(x, ai, provider, path)
+  if (refusal !== null || foreign === null) return refusal
+  return bringsCredential(x.head, ai) ? null : foreign
 }
 
 function planParsed(x: Exchange, ai: AiExchange, target: ParsedTarget): Verdict {

@@ -13,10 +13,11 @@ import { bringsCredential } from '../ai-call/outbound-call.ts'
 import { rewritingOf } from '../ai-call/rewriting.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { refuseWithoutKey } from './provider-keys.ts'
+import { refuseModel } from './token-limits.ts'
 
 export type ParsedTarget = RestTarget | CompatTarget
 
-/** Plans the call of the model that the request names, or refuses. */
+/** Plans the call of the model that the request names; refuses it if the token may not call that one. */
 export function planModel(
   x: Exchange,
   ai: AiExchange,
@@ -24,6 +25,8 @@ export function planModel(
   asked: CallRequest,
 ): Call | Refusal {
   const { providers, usageRefusals: refusals } = x.snapshot.ai!
+  const refusal = refuseModel(ai, asked, providers)
+  if (refusal !== null) return refusal
   const call = planCall(target, asked, providers, {
     streamUsage: ai.gateway!.streamUsage !== false,
     isLogged: x.tap !== null,

@@ -241,6 +241,18 @@ export const apiFaults = {
     sentence: 'Forbidden: this requires the permission AI Gateway Run on this account',
     when: 'The token does not allow provider-native calls.',
   },
+  call_beyond_token: {
+    code: 10000,
+    status: 403,
+    sentence: (limit: string) => `Forbidden: the token is limited to the ${limit}`,
+    when: 'An AI call is of a gateway or a model that its token is not limited to.',
+  },
+  native_beyond_token: {
+    code: 2009,
+    status: 403,
+    sentence: (limit: string) => `Forbidden: the token is limited to the ${limit}`,
+    when: 'A provider-native call is of a gateway or a model that its token is not limited to.',
+  },
   beyond_token: {
     code: 10000,
     status: 403,

@@ -56,7 +56,14 @@ export interface GatewayRateLimit {
 
 export type LogStrategy = 'STOP_INSERTING' | 'DELETE_OLDEST'
 
-export interface Token {
+/** Patterns in which `*` stands for any text; absent for no limit. */
+export interface TokenLimits {
+  readonly gateways?: readonly string[]
+  /** As the log names them, `provider/model`, or the names of aliases and `dynamic/NAME`. */
+  readonly models?: readonly string[]
+}
+
+export interface Token extends TokenLimits {
   readonly account: string
   readonly id: string
   readonly name: string

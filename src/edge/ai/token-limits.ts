@@ -1,0 +1,119 @@
+// Holds a call to the gateways and models that its token is limited to.
+
+import { withoutQuery } from '../../base/path/path.ts'
+import { isObject } from '../../base/text/json.ts'
+import type { Provider, Providers } from '../../ai/providers/providers.ts'
+import { type CallRequest, readRequest } from '../../ai/request-body.ts'
+import { refuseCall } from '../../errors/catalogue/api-faults.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
+import type { TokenLimits } from '../../store/records/records.ts'
+import { mayCall, mayUseGateway } from '../../tokens/may-call.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { jsonType } from '../ai-call/rewriting.ts'
+
+/** Refuses a gateway that the token may not use, whether it exists or not. */
+export function refuseGateway(ai: AiExchange, token: TokenLimits, gateway: string): Refusal | null {
+  if (mayUseGateway(token, gateway)) return null
+  return refuse(ai, `gateways ${listed(token.gateways!)}, and ${gateway} is none of them`)
+}
+
+/** Whether the token allows a name itself: an alias or dynamic route, with all that it leads to. */
+export function allowsName({ token, gateway }: AiExchange, name: string): boolean {
+  return mayCall(token, gateway!.id, name)
+}
+
+/** Refuses a model that the token may not call. One that no provider has is refused elsewhere. */
+export function refuseModel(
+  ai: AiExchange,
+  { model, request }: Pick<CallRequest, 'model' | 'request'>,
+  providers: Pick<Providers, 'model'>,
+): Refusal | null {
+  if (ai.token?.models === undefined) return null
+  const found = providers.model(model)
+  if (found === null) return null
+  const isAllowed = ai.isAllowedByName || allowsName(ai, model)
+  const others = otherModelsOf(request)
+  return refuseUnless(ai, found.provider, isAllowed ? others : [found.name, ...others])
+}
+
+/** Refuses a provider-native call of a model that the token may not call, or of one that cannot be known. */
+export function refuseNativeModel(
+  ai: AiExchange,
+  provider: Provider,
+  path: string,
+  body: Buffer,
+): Refusal | null {
+  const inPath = modelInPath(provider, path)
+  return refuseUnless(ai, provider, inPath === null ? modelsInBody(ai, path, body) : [inPath])
+}
+
+/**
+ * Returns the model of a call that its path decides, whatever the body says: those of Google and Azure, and
+ * realtime sessions of OpenAI, which cannot change it.
+ */
+export function modelInPath({ name, base }: Provider, path: string): string | null {
+  if (name.startsWith('custom-')) return null
+  const plain = withoutQuery(path)
+  const [, model, deployment] = callInPath.exec(plain) ?? []
+  if (model !== undefined || deployment !== undefined) return model ?? deployment ?? null
+  if (name !== 'openai' || plain !== `${base.pathname.replace(/\/$/, '')}/realtime`) return null
+  const models = new URLSearchParams(path.slice(plain.length)).getAll('model')
+  return models.length === 1 ? models[0]! : null
+}
+
+const callInPath =
+  /^(?:\/(?!models\/|deployments\/)[\w.-]+)*\/(?:models\/([\w.@~-]{1,256}):\w+|deployments\/([\w.@~-]{1,256})(?:\/[\w-]+)+)$/
+
+/** Calls whose body names the model in `model`. What others may run cannot be known. */
+const callWithModel =
+  /\/(?:chat\/completions|completions|embeddings|responses|messages|messages\/count_tokens|moderations|images\/generations|audio\/speech|rerank|api\/(?:chat|generate|embed|embeddings))$/
+
+function modelsInBody({ fields }: AiExchange, path: string, body: Buffer): readonly (string | null)[] {
+  const { contentType, contentEncoding } = fields
+  const isJson = contentEncoding === null && (contentType === null || jsonType.test(contentType))
+  const plain = withoutQuery(path)
+  if (!isJson || !callWithModel.test(plain) || callInPath.test(plain)) return unknown
+  const asked = readRequest(body)
+  return 'error' in asked ? unknown : [asked.model, ...otherModelsOf(asked.request)]
+}
+
+const unknown = [null]
+
+/** Routers among the providers take further models that they may call; null for one that has no name. */
+function otherModelsOf(request: CallRequest['request']): readonly (string | null)[] {
+  return Object.keys(request)
+    .filter(name => ofOtherModels.test(name))
+    .flatMap(name => [request[name]].flat().map(nameOf))
+}
+
+const ofOtherModels = /^(?:models|fallbacks|fallback_models)$/i
+
+function nameOf(value: unknown): string | null {
+  const model = isObject(value) ? value.model : value
+  return typeof model === 'string' ? model : null
+}
+
+function refuseUnless(
+  ai: AiExchange,
+  { name }: Provider,
+  models: readonly (string | null)[],
+): Refusal | null {
+  const wrong = models.find(model => model === null || !allowsName(ai, `${name}/${model}`))
+  if (wrong === undefined) return null
+  const which =
+    wrong === null
+      ? 'and which one this call is for cannot be known'
+      : `and ${JSON.stringify(`${name}/${wrong}`.slice(0, 100))} is none of them`
+  return refuse(ai, `models ${listed(ai.token!.models!)}, ${which}`)
+}
+
+function refuse({ target }: AiExchange, limit: string): Refusal {
+  return refuseCall(target.api === 'rest' ? 'call_beyond_token' : 'native_beyond_token', limit)
+}
+
+function listed(patterns: readonly string[]): string {
+  const more = patterns.length - maxListed
+  return patterns.slice(0, maxListed).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+const maxListed = 5
