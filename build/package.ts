@@ -51,6 +51,7 @@ const { metafile } = await build({
     main: 'src/main.ts',
     'edge-worker': 'src/process/workers/edge-worker.ts',
     'thread-program': 'src/store/sqlite/logs/thread-program.ts',
+    'sender-program': 'src/log-export/sender-program.ts',
   },
   outdir: to,
   bundle: true,

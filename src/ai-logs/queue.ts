@@ -6,6 +6,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { AiMetrics } from '../metrics/counters/ai-metrics.ts'
 import type { Logger } from '../log/log.ts'
 import type { Gateway } from '../store/records/records.ts'
+import type { SpoolWriter } from '../log-export/spool-writer.ts'
 import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 import { Backlog, type Bounds, type Waiting } from './backlog.ts'
 import { Batch } from './batch.ts'
@@ -17,6 +18,8 @@ export interface LogQueueOptions {
   readonly meter: Meter
   readonly metrics: AiMetrics
   readonly log: Logger
+  /** Takes every batch, whatever becomes of it in the store. */
+  readonly spool?: Pick<SpoolWriter, 'take'>
   /** The bounds of batches that wait for the store. */
   readonly bounds?: Bounds
   readonly batchSize?: number
@@ -57,6 +60,7 @@ export class LogQueue {
   readonly #meter: Meter
   readonly #counts: AiMetrics['logEntries']
   readonly #log: Logger
+  readonly #spool: LogQueueOptions['spool']
   readonly #batchSize: number
   readonly #lastWait: number
   readonly #encoded = new Backlog<Encoded>(encodedBounds)
@@ -81,6 +85,7 @@ export class LogQueue {
     this.#meter = meter
     this.#counts = metrics.logEntries
     this.#log = log
+    this.#spool = options.spool
     this.#backlog = new Backlog(options.bounds ?? usualBounds)
     this.#batchSize = options.batchSize ?? batchEntries
     this.#lastWait = options.lastWait ?? 5000
@@ -159,6 +164,8 @@ export class LogQueue {
   #end(batch: Batch): void {
     this.#open.delete(batch.gateway)
     this.#openSize -= batch.size
+    const { account, id } = batch.gateway
+    this.#spool?.take(account, id, batch.batch())
     this.#loseAll(this.#backlog.push(batch))
   }
 

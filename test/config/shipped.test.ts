@@ -18,7 +18,11 @@ const shipped = read('config/gatehouse.yaml')
 const whole = uncomment(shipped)
 /** Automatic certificates need a listener with TLS, which is not the default. */
 const blank = (lines: string) => lines.replaceAll(/.+/g, '')
-const uncommented = whole.replace(/^ {2}auto:\n(?: {4}.*\n)+/m, blank).replace(/^ {6}auto: true\n/m, blank)
+const uncommented = whole
+  .replace(/^ {2}auto:\n(?: {4}.*\n)+/m, blank)
+  .replace(/^ {6}auto: true\n/m, blank)
+  // In place of a file.
+  .replace(/^ {4}https:\n(?: {6}.*\n)+/m, blank)
 
 describe('config/gatehouse.yaml', () => {
   test('serves localhost from the origin in ORIGIN, or from port 9000', () => {
@@ -284,6 +288,7 @@ const aiExamples = {
   models: [],
   prices: [],
   priceList: null,
+  logExport: null,
 }
 
 function withoutExamples({

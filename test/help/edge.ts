@@ -160,6 +160,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       failover: { statuses: [], maxAttempts: 3, deadline: 0, retryWithin: 0 },
       prices: [],
       priceList: null,
+      logExport: null,
       ...settings.ai,
     },
     zones: [zoneTo(members, settings), ...(settings.zones ?? [])],

@@ -17,7 +17,7 @@ const ranks: Readonly<Record<string, Levels>> = {
     ['config'],
     ['errors'],
     ['store', 'telemetry'],
-    ['permissions', 'activity'],
+    ['permissions', 'activity', 'log-export'],
     ['zones', 'pools', 'access', 'limits', 'tokens', 'people', 'domains', 'certificates', 'ai'],
     ['oauth', 'ai-logs'],
     ['pages'],

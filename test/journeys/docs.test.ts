@@ -26,13 +26,16 @@ import { quickFolder } from '../help/quick-folder.ts'
 import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
 
-/** These are done in order, by connect-by-curl.browser.test.ts, tls.test.ts, acme.test.ts, production.test.ts and move-store.test.ts. */
+/** These are done in order, by connect-by-curl.browser.test.ts, tls.test.ts, acme.test.ts, production.test.ts, move-store.test.ts and log-export.test.ts. */
 const inOrder = new Set(
   [
     section(readPage('docs/oauth.md'), 'Try it with curl'),
     section(readPage('docs/tls.md'), 'Try it with an authority of your own'),
     section(readPage('docs/tls.md'), 'Certificates of clients'),
     section(readPage('docs/tls.md'), 'Certificates that renew themselves'),
+    section(readPage('docs/log-export.md'), 'Verify a batch'),
+    section(readPage('docs/log-export.md'), 'ClickHouse'),
+    section(readPage('docs/log-export.md'), 'S3-compatible storage'),
     section(readPage('docs/production.md'), 'One machine'),
     section(readPage('docs/production.md'), 'From SQLite on one machine to Redis on many'),
   ].flatMap(page => blocksOf(page).map(({ text }) => text)),

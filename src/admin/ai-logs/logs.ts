@@ -3,6 +3,7 @@
 import { auditOf } from '../../store/records/audit-entry.ts'
 import { logCursorOf, readQuery, readRemoval, readSums } from '../../ai-logs/query.ts'
 import { maxGroups, sumByGroup } from '../../ai-logs/sums.ts'
+import { editLine } from '../../log-export/lines.ts'
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
 import { pause } from '../../base/turns/turns.ts'
 import { CallSum } from '../../store/log-sums/call-sum.ts'
@@ -68,7 +69,7 @@ export async function getLog(call: Call, api: Api): Promise<ApiResponse> {
   return entry ? success(viewEntry(entry)) : noLog
 }
 
-export async function editLog(call: Call, { store }: Api): Promise<ApiResponse> {
+export async function editLog(call: Call, { store, spool }: Api): Promise<ApiResponse> {
   const { account, params, body } = call
   const edit = readEdit(body)
   if (Array.isArray(edit)) return failures(edit)
@@ -77,7 +78,9 @@ export async function editLog(call: Call, { store }: Api): Promise<ApiResponse> 
   if (gateway === null || !isLogId(id)) return noLog
   const entry = await store.logs.edit(account, gateway.id, id, edit as LogEdit)
   await store.confirm()
-  return entry === null ? noLog : success(viewSummary(entry))
+  if (entry === null) return noLog
+  await spool?.tell(editLine(call, entry))
+  return success(viewSummary(entry))
 }
 
 /** Responds with the body that the caller of the AI gateway sent. */

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { auditOf, type Resource } from '../../store/records/audit-entry.ts'
 import { isGatewayId } from '../../ai/gateway-directory.ts'
+import { deletionLine } from '../../log-export/lines.ts'
 import type { Gateway } from '../../store/records/records.ts'
 import { membersSet, updateOf } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
@@ -70,12 +71,14 @@ export async function updateGateway(call: Call, { store, log }: Api): Promise<Ap
   return 'record' in revised ? respondWith(revised.record) : revised
 }
 
-/** Removes a gateway and, as the store promises, its logs. */
-export async function deleteGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
+/** Removes a gateway and, as the store promises, its logs; their export goes on, and says so at its end. */
+export async function deleteGateway(call: Call, { store, log, spool }: Api): Promise<ApiResponse> {
   const gateway = await findGateway(store, call.account, call.params.gateway_id!)
   if (gateway === null) return noGateway
   const audit = auditOf(call, 'delete', resourceOf(gateway))
-  return (await drop(store.gateways, audit, log)) ? success(view(gateway)) : noGateway
+  if (!(await drop(store.gateways, audit, log))) return noGateway
+  await spool?.tell(deletionLine(call, gateway.id))
+  return success(view(gateway))
 }
 
 /** Finds the gateway of a path; null if there is none. */

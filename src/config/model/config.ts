@@ -14,6 +14,7 @@ import type {
   RetryConfig,
   TransportConfig,
 } from './pool-config.ts'
+import type { LogExportConfig } from './log-export-config.ts'
 import type { PriceList } from './price-config.ts'
 import type { RewriteConfig } from './rewrite-config.ts'
 import type { TelemetryConfig } from './telemetry-config.ts'
@@ -346,6 +347,7 @@ export interface AiConfig {
   readonly failover: FailoverConfig
   readonly prices: readonly PriceConfig[]
   readonly priceList: PriceList | null // in place of the prices that come with Gatehouse
+  readonly logExport: LogExportConfig | null // null: log entries are in the store alone
 }
 
 export interface StoreConfig {

@@ -10,6 +10,7 @@ import { resolveCloud } from './resolve-cloud.ts'
 import { resolveFailover, resolveModels } from './resolve-failover.ts'
 import { withVersion } from '../settings/ai-rules.ts'
 import { resolveProxy } from '../settings/proxy-settings.ts'
+import { resolveLogExport } from '../settings/ai/log-export-settings.ts'
 import { resolveTls } from '../settings/tls-settings.ts'
 import { refuseOtherScheme, resolveTransport } from '../settings/transport-settings.ts'
 
@@ -29,6 +30,7 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
     failover,
     prices,
     price_list: priceList,
+    log_export: logExport,
   } = settings
   const resolved = [...providers].flatMap(([name, provider]) =>
     provider === null ? [] : resolveProvider(name, provider, findings),
@@ -46,6 +48,7 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
     models: resolveModels(models, resolved, findings),
     failover: resolveFailover(failover),
     priceList,
+    logExport: logExport && resolveLogExport(logExport, findings),
     prices: [...prices].flatMap(([model, price]) => {
       const { input = null, output = null } = price ?? {}
       if (price === null || input === null || output === null) return []

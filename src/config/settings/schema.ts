@@ -25,12 +25,13 @@ import {
   hostPattern,
   resolver,
 } from '../shape/host-rules.ts'
+import { logExport } from './ai/log-export-settings.ts'
 import { quota, rate, rateLimits } from './limit-settings.ts'
 import { http2, listen, serverTls, zoneTls } from './listen-settings.ts'
 import { oauth, people } from './oauth-settings.ts'
 import { aliasName, failover, models } from './failover-settings.ts'
 import { pools } from './pool-settings.ts'
-import { priceListFile } from './price-list.ts'
+import { priceListFile } from './ai/price-list.ts'
 import { rewrite } from './rewrite-settings.ts'
 import { ruleData } from './rule-data.ts'
 import {
@@ -273,6 +274,7 @@ export const schema = mapping({
     models: optional(dictionary(aliasName(providerNames), models), new Map<string, never>()),
     failover,
     price_list: optional(priceListFile, null),
+    log_export: optional(logExport, null),
     prices: optional(dictionary(pricedModel(providerNames), price), new Map<string, never>()),
   }),
   pools,

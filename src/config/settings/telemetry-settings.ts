@@ -9,6 +9,7 @@ import {
   duration,
   fraction,
   headerName,
+  headerValue,
   lineOfText,
   matching,
   oneOf,
@@ -26,7 +27,6 @@ import {
   type Value,
 } from '../shape/shape.ts'
 
-const headerValue = matching(/^[ -~]{0,4096}$/, 'must be up to 4096 visible ASCII characters')
 const attributeName = matching(
   /^[a-z][a-z0-9_.]{0,127}$/,
   'must be the name of an attribute: lower-case letters, digits, dots and underscores',

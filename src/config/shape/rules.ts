@@ -138,6 +138,8 @@ export const headerName = matching(
   "must be the name of a header: letters, digits and !#$%&'*+-.^_`|~",
 )
 
+export const headerValue = matching(/^[ -~]{0,4096}$/, 'must be up to 4096 visible ASCII characters')
+
 /** Accepts the name of a pool or a list. */
 export const shortName = matching(
   /^[\w.-]{1,64}$/,

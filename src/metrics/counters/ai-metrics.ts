@@ -20,6 +20,13 @@ export const refuseReasons = [
 ] as const
 export type RefuseReason = (typeof refuseReasons)[number]
 
+interface WaitingForExport {
+  readonly entries: number
+  readonly bytes: number
+  /** Ms since the epoch; null if nothing waits. */
+  readonly oldest: number | null
+}
+
 export class AiMetrics {
   readonly allowed = tallies(allowReasons)
   readonly refused = tallies(refuseReasons)
@@ -31,4 +38,11 @@ export class AiMetrics {
   readonly bodyBytes = new Tally()
   readonly callsWithoutRoom = new Tally()
   queuedEntries: (() => number) | null = null
+  readonly exportedEntries = tallies(['sent', 'dropped', 'damaged'])
+  /** Failed attempts to deliver a batch. */
+  readonly exportFailures = tallies(['unreachable', 'timeout', 'rejected', 'disk'])
+  /** Entries in the memory of this process, until the spool of the export takes them; null if it is off. */
+  unspooledEntries: (() => number | null) | null = null
+  /** What is in the spool; null if the export is off, or another process sends. */
+  waitingForExport: (() => WaitingForExport | null) | null = null
 }

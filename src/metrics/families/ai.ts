@@ -38,4 +38,32 @@ export const aiFamilies: Families = {
     help: 'AI log entries that wait to be written.',
     read: ({ edge: { ai } }) => gauge(ai.queuedEntries?.()),
   },
+  gatehouse_ai_log_export_entries_total: {
+    help: 'AI log entries of the export by outcome: sent, dropped because too many waited, or damaged on the disk.',
+    read: ({ edge: { ai } }) => byName(ai.exportedEntries, result => ({ result })),
+  },
+  gatehouse_ai_log_export_failures_total: {
+    help: 'Failed attempts to deliver a batch of the AI log export, by kind.',
+    read: ({ edge: { ai } }) => byName(ai.exportFailures, kind => ({ kind })),
+  },
+  gatehouse_ai_log_export_waiting_entries: {
+    help: 'AI log entries that wait for the destination of the export; none if it is off.',
+    read: ({ edge: { ai } }) => {
+      const [inMemory, onDisk] = [ai.unspooledEntries?.() ?? null, ai.waitingForExport?.() ?? null]
+      return gauge(inMemory === null && onDisk === null ? null : (inMemory ?? 0) + (onDisk?.entries ?? 0))
+    },
+  },
+  gatehouse_ai_log_export_waiting_bytes: {
+    help: 'Disk space of what waits for the destination of the AI log export.',
+    read: ({ edge: { ai } }) => gauge(ai.waitingForExport?.()?.bytes),
+  },
+  gatehouse_ai_log_export_oldest_seconds: {
+    help: 'Age of the oldest entry that waits for the destination of the AI log export; 0 if none does.',
+    together: 'max',
+    read: ({ edge: { ai } }) => {
+      const waiting = ai.waitingForExport?.() ?? null
+      if (waiting === null) return []
+      return gauge(waiting.oldest === null ? 0 : Math.max(0, Date.now() - waiting.oldest) / 1000)
+    },
+  },
 }

@@ -7,6 +7,7 @@ import type { Logger } from '../../log/log.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/model/config.ts'
 import type { Store } from '../../store/contract/store.ts'
+import { LogExport } from '../../log-export/log-export.ts'
 import { Limiter } from '../../limits/limiter.ts'
 import { LimitsWatch } from '../../limits/limits-watch.ts'
 import { LogSeries } from '../../ai-logs/series/log-series.ts'
@@ -19,7 +20,7 @@ import { AuditKeeper } from '../../admin/upkeep/audit-keeper.ts'
 import { Refusals } from '../../admin/api/refusal-log.ts'
 import { WriteLimit } from '../../admin/api/write-limit.ts'
 import { loadSecretKeys } from '../store/secret-keys-file.ts'
-import { dataFolder } from '../store/location.ts'
+import { dataFolder, spoolFolder } from '../store/location.ts'
 import { KeyWatch } from '../store/key-watch.ts'
 import { warnOfUnknownKeys } from '../store/unknown-keys.ts'
 
@@ -31,6 +32,7 @@ export class Management {
   readonly attention: Attention
   readonly tallies: TallyKeeper
   readonly limits: LimitsWatch
+  readonly logExport: LogExport
   readonly #limiter: Limiter
   readonly grants: GrantKeeper
   readonly #keeper: AuditKeeper
@@ -49,6 +51,8 @@ export class Management {
     this.limits = new LimitsWatch(config, { store, log })
     metrics.limitDifferences = () => this.limits.differences.length
     this.logSeries = new LogSeries(store)
+    const exported = { folder: spoolFolder(), metrics: metrics.edge.ai }
+    this.logExport = new LogExport(config.ai.logExport, { ...exported, log })
     this.attention = new Attention(store)
     this.tallies = new TallyKeeper({ store, log })
     this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
@@ -94,6 +98,7 @@ export class Management {
 
   reload(config: Config): void {
     this.limits.reload(config)
+    this.logExport.reload(config.ai.logExport)
   }
 
   /** Call it before waiting for the last requests: the gateway that serves by now may have another key. */
@@ -113,6 +118,7 @@ export class Management {
       this.grants.close(),
       this.#limiter.close(),
       this.logSeries.close(),
+      this.logExport.close(),
       this.attention.close(),
       this.#looking,
     ])

@@ -15,6 +15,7 @@ import { PriceTable } from '../../ai/usage/prices.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
 import { Limiter } from '../../limits/limiter.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
+import { SpoolWriter } from '../../log-export/spool-writer.ts'
 import { AccessTokens } from '../../oauth/grants/access-tokens.ts'
 import { PersonalTokens } from '../../oauth/grants/personal-tokens.ts'
 import { apiOf, type Places } from '../../oauth/grants/resource-indicator.ts'
@@ -24,7 +25,7 @@ import { TokenVerifier } from '../../tokens/verify.ts'
 import { ZoneRecords } from '../../zones/zone-records.ts'
 import type { AiServices } from '../../edge/snapshot/plane.ts'
 import { issuerOf } from '../ports/urls.ts'
-import { copyPath, storeDialling, storeLocation } from '../store/location.ts'
+import { copyPath, spoolFolder, storeDialling, storeLocation } from '../store/location.ts'
 
 interface ServicesOptions {
   readonly metrics: EdgeMetrics
@@ -53,6 +54,7 @@ export class Services implements AiServices {
   readonly gateways: GatewayDirectory
   readonly routes: RouteDirectory
   readonly logs: LogQueue
+  readonly spool: SpoolWriter
   readonly limiter: Limiter
   readonly zones: ZoneRecords
   readonly #uses: TokenUses
@@ -102,7 +104,10 @@ export class Services implements AiServices {
     )
     this.#prices = pricesOf(config)
     const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
-    this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics: metrics.ai, log })
+    const exported = { folder: spoolFolder(), config: config.ai.logExport }
+    this.spool = new SpoolWriter({ ...exported, metrics: metrics.ai, log })
+    const meter = { usageOf, costOf }
+    this.logs = new LogQueue({ store, meter, metrics: metrics.ai, log, spool: this.spool })
     const { counters } = store
     this.limiter = new Limiter({ clock: systemClock, counters, metrics: metrics.limits, log })
     this.zones = new ZoneRecords({ store, log, cachePath: copyPath(store, 'zones.json'), writes: writesCopy })
@@ -128,6 +133,7 @@ export class Services implements AiServices {
   reload(config: Config): void {
     this.#config = config
     this.#prices = pricesOf(config)
+    this.spool.reload(config.ai.logExport)
   }
 
   get issuer(): string | null {
@@ -169,6 +175,7 @@ export class Services implements AiServices {
     this.#found.close()
     await this.limiter.close()
     await this.logs.close()
+    await this.spool.close()
     await this.#uses.close()
     await this.zones.close()
     await this.#keeper?.close()

@@ -42,7 +42,7 @@ export function apiOf({
   log,
   ...own
 }: ApiParts): Api {
-  const { store, tokens: verifier, tags, zones: records } = services
+  const { store, tokens: verifier, tags, zones: records, spool } = services
   const { secrets, writes, refusals, grants, logSeries, attention, limits } = management
   const zones = zoneFacts({
     config,
@@ -61,5 +61,5 @@ export function apiOf({
     zones,
     providers: providerFacts({ config, plane, checker }),
   }
-  return { store, ...guards, grants, pages: pagesUrl(config, admin), log, ...seen }
+  return { store, spool, ...guards, grants, pages: pagesUrl(config, admin), log, ...seen }
 }

@@ -20,6 +20,11 @@ export function copyPath({ location }: Pick<Store, 'location'>, name: string): s
   return location.startsWith('sqlite:') ? null : join(dataFolder(), name)
 }
 
+/** Where the export of AI log entries keeps what waits: on this machine, whatever the store is. */
+export function spoolFolder(): string {
+  return join(dataFolder(), 'log-export')
+}
+
 /** GATEHOUSE_DATA, else `data` in a checkout, else the `gatehouse` of the user's data. */
 export function dataFolder(env: NodeJS.ProcessEnv = process.env, program = import.meta.filename): string {
   if (env.GATEHOUSE_DATA) return env.GATEHOUSE_DATA

@@ -1,8 +1,8 @@
 // Reads a price list: the public one of LiteLLM, or one in the form of `ai.prices`.
 
-import { isObject } from '../../base/text/json.ts'
-import type { ListedPrice, PriceList, Rates } from '../model/price-config.ts'
-import { type Rule, type Shape, scalar } from '../shape/shape.ts'
+import { isObject } from '../../../base/text/json.ts'
+import type { ListedPrice, PriceList, Rates } from '../../model/price-config.ts'
+import { type Rule, type Shape, scalar } from '../../shape/shape.ts'
 
 /** Reads a price list from a path. Its date is the one it states, or else that of the file. */
 export const priceListFile: Shape<PriceList> = {

@@ -1,8 +1,8 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { priceList } from '../../../src/config/settings/price-list.ts'
-import type { PriceList } from '../../../src/config/model/price-config.ts'
+import { priceList } from '../../../../src/config/settings/ai/price-list.ts'
+import type { PriceList } from '../../../../src/config/model/price-config.ts'
 
 const unknown = {
   cacheRead: null,

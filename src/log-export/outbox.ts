@@ -1,0 +1,175 @@
+// What waits on the disk for the destination. One sender uses it at a time, and its calls block the thread.
+
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { linesIn } from './spool-file.ts'
+import {
+  batchId,
+  batchName,
+  bytesOnDisk,
+  inOrder,
+  readSpoolName,
+  type SpoolName,
+  settling,
+} from './spool-name.ts'
+
+interface OutboxBounds {
+  /** Bytes at which a batch is full, before it is compressed. */
+  readonly batchSize: number
+  /** Bytes of everything that waits. */
+  readonly maxDisk: number
+}
+
+export interface Batch {
+  /** By it, a destination recognizes a batch that it has had before. */
+  readonly id: string
+  readonly file: string
+  readonly entries: number
+  /** Lines, compressed. */
+  readonly content: Buffer
+}
+
+interface Waiting {
+  readonly entries: number
+  readonly bytes: number
+  /** When the first of it was flushed, in ms since the epoch; null if nothing waits. */
+  readonly oldest: number | null
+}
+
+export class Outbox {
+  readonly #folder: string
+  readonly #batchFolder: string
+  /** Oldest first. */
+  #batches: SpoolName[] = []
+  /** Flushed by the processes; oldest first, as of the last scan. */
+  #flushed: SpoolName[] = []
+
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#batchFolder = join(folder, 'batches')
+  }
+
+  /** Finds the batches that an earlier sender left. */
+  open(): void {
+    mkdirSync(this.#batchFolder, { recursive: true, mode: 0o700 })
+    const files = readdirSync(this.#batchFolder)
+    for (const file of files) if (file.endsWith('.tmp')) rmSync(join(this.#batchFolder, file))
+    this.#batches = namesIn(files)
+  }
+
+  get waiting(): Waiting {
+    const all = [...this.#batches, ...this.#flushed]
+    const sum = (count: (name: SpoolName) => number) => all.reduce((total, name) => total + count(name), 0)
+    const [first] = all.sort(inOrder)
+    return { entries: sum(({ entries }) => entries), bytes: sum(bytesOnDisk), oldest: first?.due ?? null }
+  }
+
+  get hasBatches(): boolean {
+    return this.#batches.length > 0
+  }
+
+  /**
+   * Looks for what the processes have flushed; drops the oldest beyond the bound, and returns how many
+   * entries.
+   */
+  scan({ maxDisk }: OutboxBounds): number {
+    this.#flushed = namesIn(readdirSync(this.#folder))
+    let excess = [...this.#batches, ...this.#flushed].reduce((sum, name) => sum + bytesOnDisk(name), -maxDisk)
+    let dropped = 0
+    while (excess > 0) {
+      const [folder, names] =
+        this.#batches.length > 0 ? [this.#batchFolder, this.#batches] : [this.#folder, this.#flushed]
+      const oldest = names[0]!
+      rmSync(join(folder, oldest.file), { force: true })
+      names.shift()
+      dropped += oldest.entries
+      excess -= bytesOnDisk(oldest)
+    }
+    return dropped
+  }
+
+  /**
+   * Makes batches of what the last scan has found: full ones, and one of the rest if something in it is
+   * older than `delay`. Returns how many entries were in damaged files, which are removed.
+   */
+  form(now: number, delay: number, { batchSize }: OutboxBounds): number {
+    let lost = 0
+    for (;;) {
+      const names: SpoolName[] = []
+      let size = 0
+      for (const name of this.#flushed) {
+        if (size >= batchSize || name.due > now - settling) break
+        names.push(name)
+        size += name.bytes
+      }
+      const [first] = names
+      if (first === undefined || (size < batchSize && first.due > now - delay)) return lost
+      lost += this.#formOf(names)
+    }
+  }
+
+  /** Returns the oldest batch; null if there is none. */
+  next(): Batch | null {
+    const [oldest] = this.#batches
+    if (oldest === undefined) return null
+    const content = readFileSync(join(this.#batchFolder, oldest.file))
+    const { file, entries } = oldest
+    return { id: batchId(file), file, entries, content }
+  }
+
+  /** Removes a batch that the destination has confirmed. */
+  confirm({ file }: Batch): void {
+    rmSync(join(this.#batchFolder, file), { force: true })
+    this.#batches = this.#batches.filter(name => name.file !== file)
+  }
+
+  #formOf(names: readonly SpoolName[]): number {
+    let text = ''
+    let entries = 0
+    let lost = 0
+    for (const { file, entries: count } of names) {
+      const lines = this.#linesOf(file)
+      if (lines === null) lost += count
+      else for (const line of lines) text += `${line}\n`
+      entries += lines?.length ?? 0
+    }
+    if (entries > 0) this.#keep(names[0]!, entries, gzipSync(text))
+    // The next start makes another batch of those that are left if this is interrupted: at least once.
+    for (const { file } of names) rmSync(join(this.#folder, file), { force: true })
+    this.#flushed.splice(0, names.length)
+    return lost
+  }
+
+  /** Returns null for a file that is damaged, such as by a power failure. */
+  #linesOf(file: string): readonly string[] | null {
+    try {
+      return [...linesIn(readFileSync(join(this.#folder, file)))]
+    } catch (failure) {
+      const { code = 'ENOENT' } = failure as NodeJS.ErrnoException
+      if (code !== 'ENOENT') throw failure
+      return null
+    }
+  }
+
+  #keep(first: SpoolName, entries: number, content: Buffer): void {
+    const file = batchName(first, entries, content.length)
+    const path = join(this.#batchFolder, file)
+    const fd = openSync(`${path}.tmp`, 'w', 0o600)
+    try {
+      writeFileSync(fd, content)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    renameSync(`${path}.tmp`, path)
+    this.#batches = this.#batches.filter(name => name.file !== file)
+    this.#batches.push(readSpoolName(file)!)
+    this.#batches.sort(inOrder)
+  }
+}
+
+function namesIn(files: readonly string[]): SpoolName[] {
+  return files.flatMap(file => readSpoolName(file) ?? []).sort(inOrder)
+}
