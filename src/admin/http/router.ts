@@ -58,8 +58,8 @@ export class Router<Facts> {
     const [path, query] = splitTarget(target)
     const segments = path.split('/')
     const alike = this.#rows.get(segments.length) ?? []
-    const asked = method === 'HEAD' ? 'GET' : method
-    const row = alike.find(row => row.route.method === asked && fits(row.segments, segments))
+    const handled = method === 'HEAD' ? 'GET' : method
+    const row = alike.find(row => row.route.method === handled && fits(row.segments, segments))
     if (row === undefined) {
       const others = alike.filter(row => fits(row.segments, segments))
       if (others.length === 0) return failure('no_route', path.slice(0, 200))

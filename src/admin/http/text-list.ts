@@ -7,10 +7,10 @@ export function readList(
   field: Field,
   least: 0 | 1,
   most: number,
-  kept: readonly string[],
+  current: readonly string[],
   faultOf: (text: string) => string | null,
 ): readonly string[] {
-  if (field.value === undefined) return kept
+  if (field.value === undefined) return current
   return field.value === null && least === 0 ? [] : textsOf(distinct(field.items(least, most)), faultOf)
 }
 

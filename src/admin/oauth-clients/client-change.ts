@@ -68,10 +68,14 @@ function settledFaults(current: OAuthClient, { visibility, clientUri }: OAuthCli
 }
 
 /** What a public client needs, and this one lacks. Members that have a fault already are not judged. */
-function missingFaults(current: OAuthClient, desired: OAuthClient, told: readonly Fault[]): readonly Fault[] {
+function missingFaults(
+  current: OAuthClient,
+  desired: OAuthClient,
+  faults: readonly Fault[],
+): readonly Fault[] {
   const isPublic = current.visibility === 'public'
   if (!isPublic && desired.visibility === 'private') return []
-  const refused = new Set(told.map(({ pointer }) => pointer?.split('/')[1]))
+  const refused = new Set(faults.map(({ pointer }) => pointer?.split('/')[1]))
   return missingForPublic(desired)
     .filter(({ member }) => !refused.has(member))
     .map(({ member, sentence }) =>

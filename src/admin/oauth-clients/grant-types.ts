@@ -17,13 +17,13 @@ const maxNamed = 20
 export function readGrants(members: GrantMembers, current: ClientSettings) {
   const { grant_types, response_types, scopes, optional_scopes } = members
   const grants = readGrantTypes(grant_types) ?? current.grantTypes
-  const asked = readScopes(scopes) ?? current.scopes
+  const wanted = readScopes(scopes) ?? current.scopes
   const isSame = grant_types.value === undefined && scopes.value === undefined
   return {
     grantTypes: grants,
     responseTypes: readResponseTypes(response_types) ?? current.responseTypes,
-    scopes: isSame ? current.scopes : withProtocolScopes(asked, grants),
-    optionalScopes: readOptionalScopes(optional_scopes, scopes, asked, current.optionalScopes),
+    scopes: isSame ? current.scopes : withProtocolScopes(wanted, grants),
+    optionalScopes: readOptionalScopes(optional_scopes, scopes, wanted, current.optionalScopes),
   }
 }
 

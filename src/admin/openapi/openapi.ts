@@ -90,8 +90,8 @@ function securityOf({ hasToken = false }: Operation) {
 
 function descriptionOf({ description }: Operation, row: Row | null) {
   const sentences = [description, row && requirementOf(row), row && outlastingOf(row)]
-  const told = sentences.filter(sentence => sentence).join('\n\n')
-  return told === '' ? {} : { description: told }
+  const text = sentences.filter(sentence => sentence).join('\n\n')
+  return text === '' ? {} : { description: text }
 }
 
 /** Returns what apps cannot do, whatever their scopes. */

@@ -70,8 +70,8 @@ export class AuditKeeper {
     }
     for (const { id } of [...(await this.#store.accounts.list()), { id: everybody }]) {
       if (this.#isClosed) return
-      const told = await this.#store.audit.trim(id, { before, mostOf }, tellerOf(id, now))
-      for (const entry of told) tellAudit(this.#log, entry, 'audit entries dropped')
+      const removed = await this.#store.audit.trim(id, { before, mostOf }, tellerOf(id, now))
+      for (const entry of removed) tellAudit(this.#log, entry, 'audit entries dropped')
     }
   }
 

@@ -77,9 +77,9 @@ function compareNamed(before: readonly Named[], after: readonly Named[], { path,
     else if (!isDeepStrictEqual(withoutLines(one), withoutLines(other))) changes.changed.push(at)
   }
   for (const name of next.keys()) if (!old.has(name)) changes.added.push(stepInto(path, name))
-  const kept = (names: ReadonlyMap<string, Named>) =>
+  const unchanged = (names: ReadonlyMap<string, Named>) =>
     [...names.keys()].filter(name => old.has(name) && next.has(name))
-  if (!isDeepStrictEqual(kept(old), kept(next))) changes.changed.push(path)
+  if (!isDeepStrictEqual(unchanged(old), unchanged(next))) changes.changed.push(path)
 }
 
 function byName(list: readonly Named[]): ReadonlyMap<string, Named> {

@@ -53,11 +53,11 @@ function noneInWords(isFiltered: boolean, { scanned, cursor }: AuditInfo): strin
 }
 
 function onward(path: string, query: URLSearchParams, { cursor, scanned }: AuditInfo): Html | null {
-  const { cursor: here, page, done, ...kept } = Object.fromEntries(query)
+  const { cursor: here, page, done, ...filters } = Object.fromEntries(query)
   if (here === undefined && cursor === undefined) return null
   const link = (href: string, text: string) => html`<a class="button plain small" href="${href}">${text}</a>`
-  return html`<nav class="pager" aria-label="Pages">${here !== undefined && link(withQuery(path, kept), 'Newest')}${scanned !== undefined && html`<p>${scanned} entries looked at</p>`}${
-    cursor !== undefined && link(withQuery(path, { ...kept, cursor }), 'Older')
+  return html`<nav class="pager" aria-label="Pages">${here !== undefined && link(withQuery(path, filters), 'Newest')}${scanned !== undefined && html`<p>${scanned} entries looked at</p>`}${
+    cursor !== undefined && link(withQuery(path, { ...filters, cursor }), 'Older')
   }</nav>`
 }
 
@@ -137,12 +137,12 @@ const maxValueLength = 36
 
 function changedIn(entry: AuditEntry): Html {
   const changes = changesIn(entry)
-  const told = changes.flatMap(change => (change.values ? [changed(change, change.values)] : []))
+  const shown = changes.flatMap(change => (change.values ? [changed(change, change.values)] : []))
   const rest = [
     ...changes.flatMap(({ name, values }) => (values ? [] : [name])),
-    ...(told.length > maxChanges ? [`${told.length - maxChanges} more`] : []),
+    ...(shown.length > maxChanges ? [`${shown.length - maxChanges} more`] : []),
   ]
-  return html`<div class="changes">${told.slice(0, maxChanges)}${rest.length > 0 && html`<p>${rest.map((one, i) => [broken(i < rest.length - 1 ? `${one},` : one), ' '])}</p>`}</div>`
+  return html`<div class="changes">${shown.slice(0, maxChanges)}${rest.length > 0 && html`<p>${rest.map((one, i) => [broken(i < rest.length - 1 ? `${one},` : one), ' '])}</p>`}</div>`
 }
 
 /**

@@ -34,8 +34,8 @@ export const setPage: Handler = async request => {
   const text = htmlIn(draft)
   if (text === '') return formView(request, type, draft.withFault('file', missing))
   const { file, ...values } = draft.values
-  const kept = file ? { ...values, html: file.length > maxShown ? '' : file } : values
-  const overtaken = (tag: string | null) => formView(request, type, new Draft(kept).overtaken({}, tag ?? ''))
+  const input = file ? { ...values, html: file.length > maxShown ? '' : file } : values
+  const overtaken = (tag: string | null) => formView(request, type, new Draft(input).overtaken({}, tag ?? ''))
   // The form of a missing page has no tag: one that exists now is somebody else's.
   const seen = draft.etag === '' ? { ifNoneMatch: '*' } : { ifMatch: draft.etag }
   const set = await request.api.putText(pageOf(request), text, 'text/html', seen)
@@ -46,7 +46,7 @@ export const setPage: Handler = async request => {
     return overtaken(page.ok ? page.etag : null)
   }
   const named = Object.fromEntries(Object.entries(set.faults).map(([, fault]) => ['/html', fault]))
-  return formView(request, type, new Draft(kept).refused({ ...set, faults: named }))
+  return formView(request, type, new Draft(input).refused({ ...set, faults: named }))
 }
 
 /** Shows the preview in a frame. */

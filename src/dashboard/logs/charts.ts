@@ -57,8 +57,8 @@ const bars: Readonly<Record<RangeName, { readonly bucket: string; readonly width
 
 export const showCharts: Handler = async request => {
   const by = request.query.get('by') === 'token' ? 'token' : 'model'
-  const asked = request.query.get('range') ?? undefined
-  const name: RangeName = isRange(asked) ? asked : '24h'
+  const range = request.query.get('range') ?? undefined
+  const name: RangeName = isRange(range) ? range : '24h'
   const { bucket, width } = bars[name]
   const filters = withoutTime(filtersOf(request.query))
   const since = Math.floor((request.now - ranges[name].length) / width) * width

@@ -83,6 +83,6 @@ ${holding(held, button('Send it'))}
 }
 
 function holding({ frame, sent }: Held, content: Html): Html {
-  const kept = [...sent].filter(([name]) => !name.startsWith(unheld) && name !== 'form_token')
-  return form({ ...frame, hidden: Object.fromEntries(kept) }, content)
+  const fields = [...sent].filter(([name]) => !name.startsWith(unheld) && name !== 'form_token')
+  return form({ ...frame, hidden: Object.fromEntries(fields) }, content)
 }

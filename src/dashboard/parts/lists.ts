@@ -55,9 +55,9 @@ const onAPage = 20
 
 /** Cuts out the page of a list that the query requests, the last one at most. */
 export function cutPage<T>(all: readonly T[], query: URLSearchParams) {
-  const asked = Number(query.get('page') ?? 1)
+  const number = Number(query.get('page') ?? 1)
   const last = pageWith(all.length - 1)
-  const page = Number.isInteger(asked) ? Math.max(1, Math.min(asked, last)) : 1
+  const page = Number.isInteger(number) ? Math.max(1, Math.min(number, last)) : 1
   const visible = all.slice((page - 1) * onAPage, page * onAPage)
   const info: ListInfo = { page, per_page: onAPage, count: visible.length, total_count: all.length }
   return { items: visible, info, isAll: visible.length === all.length }
@@ -76,9 +76,9 @@ export function pager(
 ): Html | null {
   const pages = Math.ceil(total_count / per_page)
   if (pages <= 1 && page <= 1) return null
-  const { done, ...kept } = Object.fromEntries(query)
+  const { done, ...filters } = Object.fromEntries(query)
   const link = (to: number, text: string, rel: string) =>
-    html`<a class="button plain small" rel="${rel}" href="${withQuery(path, { ...kept, page: to > 1 ? String(to) : null })}">${text}</a>`
+    html`<a class="button plain small" rel="${rel}" href="${withQuery(path, { ...filters, page: to > 1 ? String(to) : null })}">${text}</a>`
   const first = (page - 1) * per_page + 1
   const visible = count === 0 ? 'None' : `${first} to ${first + count - 1}`
   return html`<nav class="pager" aria-label="Pages">${page > 1 && link(Math.min(page - 1, pages), 'Previous', 'prev')}<p>${visible} of ${total_count}</p>${page < pages && link(page + 1, 'Next', 'next')}</nav>`

@@ -54,12 +54,12 @@ async function healthOfRunning(pid: number, timeout: number): Promise<Health> {
 
 async function healthAt({ host, port }: Endpoint, pid: number | null, signal: AbortSignal): Promise<Health> {
   const url = urlOf({ host: reachable(host), port })
-  const asked = `${url}/healthz`
+  const address = `${url}/healthz`
   try {
-    const { status } = await fetch(asked, { signal })
-    return { url, pid, problem: status === 200 ? null : `${asked} responds with ${status}` }
+    const { status } = await fetch(address, { signal })
+    return { url, pid, problem: status === 200 ? null : `${address} responds with ${status}` }
   } catch {
-    return { url, pid, problem: `${asked} does not respond` }
+    return { url, pid, problem: `${address} does not respond` }
   }
 }
 

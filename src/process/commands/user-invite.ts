@@ -70,8 +70,8 @@ async function inviteByEmail(
   origin: string,
 ): Promise<string | number> {
   const now = Date.now()
-  const kept = await store.users.findByEmail(email)
-  const member = kept && (await store.members.find(account, kept.record.id))?.record
+  const user = await store.users.findByEmail(email)
+  const member = user && (await store.members.find(account, user.record.id))?.record
   if (!member) {
     if (given.length === 0)
       return complain(`a new member needs --role: ${roles.map(({ name }) => name).join(', ')}`)
@@ -84,12 +84,12 @@ async function inviteByEmail(
   }
   if (given.length > 0)
     return complain(`${email} is a member already: change roles with gatehouse member update`)
-  if (member.status === 'pending' && !(await isSquatted(store, kept!.record)))
-    return handInvitation(store, member, kept!.record, origin)
+  if (member.status === 'pending' && !(await isSquatted(store, user!.record)))
+    return handInvitation(store, member, user!.record, origin)
   const audit = auditHere(account, 'update', userResource({ id: member.user, email }), ['password', 'totp'])
   const link = await recover(store, member, audit)
   if (link === null) return refuse('the user is gone')
-  if (kept!.record.identity !== null) {
+  if (user!.record.identity !== null) {
     tell(`${email} signs in at the OpenID provider. The password and the second factor were removed.`)
     return 0
   }

@@ -105,21 +105,21 @@ export class RedisAudit implements AuditLog {
 
   async trim(account: string, limit: AuditLimit, tell: DropTeller): Promise<readonly AuditEntry[]> {
     const actors = await this.#connection.run(['ZRANGE', keys.auditActors(account), 0, -1])
-    const told: AuditEntry[] = []
+    const removed: AuditEntry[] = []
     for (const actor of actors as string[]) {
       const entry = await this.#trimActor(account, actor, limit, tell)
-      if (entry) told.push(entry)
+      if (entry) removed.push(entry)
     }
-    return told
+    return removed
   }
 
   /** Removes an actor's entries beyond its maximum, and returns the entry that reports it, if any. */
   async #trimActor(account: string, actor: string, limit: AuditLimit, tell: DropTeller) {
     let dropped: DroppedEntries | null = null
-    let told: AuditEntry | null = null
+    let removed: AuditEntry | null = null
     for (;;) {
       const surplus = await this.#surplus(account, actor, limit)
-      if (surplus === null) return told
+      if (surplus === null) return removed
       const { ids, from, to } = surplus
       const next: DroppedEntries = {
         count: (dropped?.count ?? 0) + ids.length,
@@ -132,7 +132,7 @@ export class RedisAudit implements AuditLog {
       // Otherwise another process has removed some of them in the meantime.
       if ((await this.#writes.run(dropEntries, homes, args)) !== 1) continue
       dropped = next
-      told = entry
+      removed = entry
     }
   }
 

@@ -23,16 +23,16 @@ import { lua } from './server/script.ts'
  * an event can contain; empty for no user.
  */
 const appendOne = lua`
-local kept, count = {}, 1
+local events, count = {}, 1
 local all = ARGV[5] == '' and {} or redis.call('LRANGE', KEYS[1], 0, -1)
 for _, text in ipairs(all) do
   local isSame = string.find(text, ARGV[5], 1, true) and string.find(text, ARGV[6], 1, true)
   if isSame then count = count + 1 end
-  if not isSame or count <= tonumber(ARGV[4]) then table.insert(kept, 1, text) end
+  if not isSame or count <= tonumber(ARGV[4]) then table.insert(events, 1, text) end
 end
-if #kept < #all then
+if #events < #all then
   redis.call('DEL', KEYS[1])
-  redis.call('LPUSH', KEYS[1], unpack(kept))
+  redis.call('LPUSH', KEYS[1], unpack(events))
 end
 redis.call('LPUSH', KEYS[1], ARGV[1])
 redis.call('LTRIM', KEYS[1], 0, ARGV[2])

@@ -13,8 +13,8 @@ export const togetherCount = 7
 
 export function togetherKeys(account: string, { audit, response }: Together): readonly string[] {
   // Without a response, the key of one that never exists.
-  const { account: asked, key } = response ?? { account, key: '' }
-  return [...auditKeys(audit?.account ?? account, audit?.actor ?? ''), keys.response(asked, key)]
+  const { account: owner, key } = response ?? { account, key: '' }
+  return [...auditKeys(audit?.account ?? account, audit?.actor ?? ''), keys.response(owner, key)]
 }
 
 /**
@@ -58,8 +58,8 @@ export function togetherLua(keysBefore: number): string {
   const [times, entries, actors, own, response] = [1, 2, 3, 4, 5].map(at => `KEYS[${keysBefore + at}]`)
   return `${auditLua}
 local function responded()
-  local kept = ARGV[6] ~= '' and redis.call('GET', ${response})
-  return kept and tonumber(string.match(kept, '^%d+')) > tonumber(ARGV[5])
+  local stored = ARGV[6] ~= '' and redis.call('GET', ${response})
+  return stored and tonumber(string.match(stored, '^%d+')) > tonumber(ARGV[5])
 end
 
 local function accompany()

@@ -84,9 +84,9 @@ export class RedisTallies implements Tallies {
   async occurrences(kind: TallyKind, scope: string, name: string): Promise<readonly Occurrence[]> {
     const found = await this.#connection.run(['LRANGE', keys.occurrences(kind, scope, name), 0, -1])
     const oldest = this.#clock.now() - tallyKinds[kind].kept
-    const kept = (found as string[]).map(text => JSON.parse(text) as Occurrence)
+    const occurrences = (found as string[]).map(text => JSON.parse(text) as Occurrence)
     return lastOf(
-      kept.filter(({ at }) => at > oldest),
+      occurrences.filter(({ at }) => at > oldest),
       [],
     )
   }

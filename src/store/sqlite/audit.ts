@@ -79,17 +79,17 @@ export class SqliteAudit implements AuditLog {
   }
 
   async trim(account: string, limit: AuditLimit, tell: DropTeller): Promise<readonly AuditEntry[]> {
-    const told: AuditEntry[] = []
+    const removed: AuditEntry[] = []
     for (let last = ''; ; ) {
       const from = last
       const actors = await this.#db.read(() => this.#actors.all(account, from))
       for (const { actor } of actors) {
         last = String(actor)
         const entry = await this.#trimActor(account, last, limit, tell)
-        if (entry) told.push(entry)
+        if (entry) removed.push(entry)
         await nextTurn()
       }
-      if (actors.length < actorStep) return told
+      if (actors.length < actorStep) return removed
     }
   }
 
@@ -107,16 +107,16 @@ export class SqliteAudit implements AuditLog {
   /** Removes an actor's entries beyond its maximum, and returns the entry that reports it, if any. */
   async #trimActor(account: string, actor: string, limit: AuditLimit, tell: DropTeller) {
     let dropped: DroppedEntries | null = null
-    let told: AuditEntry | null = null
+    let removed: AuditEntry | null = null
     // If nothing changes, no lock is needed.
     while ((await this.#db.read(() => this.#surplus(account, actor, limit))).length > 0) {
       const before: DroppedEntries | null = dropped
       const step: TrimStep = await this.#db.write(() => this.#trimStep(account, actor, limit, tell, before))
       dropped = step.dropped
-      told = step.entry ?? told
+      removed = step.entry ?? removed
       await nextTurn()
     }
-    return told
+    return removed
   }
 
   /**

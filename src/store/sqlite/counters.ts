@@ -99,9 +99,9 @@ export class SqliteCounters implements Counters {
 
   #spendFixed({ key, limit, done, wanted }: CounterAsk, until: number, now: number): CounterReply {
     const name = `${key}:${until}`
-    const kept = Number(this.#get.get(name, now)?.count ?? 0)
-    const granted = grant(kept, limit, done, wanted)
-    const count = kept + done + granted
+    const before = Number(this.#get.get(name, now)?.count ?? 0)
+    const granted = grant(before, limit, done, wanted)
+    const count = before + done + granted
     if (done + granted !== 0) this.#put(name, until, count, null, null)
     return { count, granted, wait: count < limit ? 0 : Math.max(0, until - now) }
   }

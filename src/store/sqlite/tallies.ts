@@ -130,8 +130,8 @@ export class SqliteTallies implements Tallies {
     const { kind, scope, name, slot, count, last, occurrences } = tally
     this.#add(kind, scope, name, slot, endOfSlot(kind, slot), count, last)
     if (occurrences.length === 0) return
-    const kept = lastOf(occurrences, this.#occurrencesWithin(tally, now))
-    this.#put(kind, scope, name, kept[0]!.at + tallyKinds[kind].kept, JSON.stringify(kept))
+    const newest = lastOf(occurrences, this.#occurrencesWithin(tally, now))
+    this.#put(kind, scope, name, newest[0]!.at + tallyKinds[kind].kept, JSON.stringify(newest))
   }
 
   #occurrencesWithin(
@@ -140,7 +140,7 @@ export class SqliteTallies implements Tallies {
   ): readonly Occurrence[] {
     const row = this.#get.get(kind, scope, name, now)
     if (row === undefined) return []
-    const kept = JSON.parse(String(row.record)) as readonly Occurrence[]
-    return kept.filter(({ at }) => at + tallyKinds[kind].kept > now)
+    const occurrences = JSON.parse(String(row.record)) as readonly Occurrence[]
+    return occurrences.filter(({ at }) => at + tallyKinds[kind].kept > now)
   }
 }

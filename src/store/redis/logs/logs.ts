@@ -211,9 +211,9 @@ export class RedisLogs implements Logs {
 
   /** Returns the keys of a gateway's logs, unless it was removed or made again. */
   async #find(account: string, gateway: string, madeAt?: number): Promise<Keys | null> {
-    const kept = await this.#records.run(['HGET', keys.records('gateway'), `${account}/${gateway}`])
-    if (kept === null) return null
-    const text = String(kept)
+    const record = await this.#records.run(['HGET', keys.records('gateway'), `${account}/${gateway}`])
+    if (record === null) return null
+    const text = String(record)
     if (madeAt !== undefined && parse<Gateway>(text)!.record.createdAt !== madeAt) return null
     const [, birth] = text.split(' ', 2)
     return logKeys(account, gateway, birth!)
@@ -262,9 +262,9 @@ export class RedisLogs implements Logs {
     const items: LogSummary[] = []
     const selected = selection.page()
     for (let at = 0; at < selected.length; at += pageSize) {
-      const asked = selected.slice(at, at + pageSize).map(id => ['HGET', home[2]!, id] as const)
+      const commands = selected.slice(at, at + pageSize).map(id => ['HGET', home[2]!, id] as const)
       // What was removed meanwhile is in no list.
-      for (const text of (await this.#logs.runAll(asked)) as (string | null | Error)[])
+      for (const text of (await this.#logs.runAll(commands)) as (string | null | Error)[])
         if (typeof text === 'string') items.push(summaryOf(text))
         else if (text !== null) throw text
     }

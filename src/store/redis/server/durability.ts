@@ -225,7 +225,7 @@ export class DurableWrites {
       nodes,
       ...(isOld ? settingsCommands : []),
     ]
-    const [, source, hello, shard, ...told] = await this.#connection.runTogether(commands, timeout)
+    const [, source, hello, shard, ...facts] = await this.#connection.runTogether(commands, timeout)
     await this.#rehearse()
     if (source instanceof Error && this.#factCommands === fewFacts) {
       this.#factCommands = roleFacts
@@ -236,9 +236,9 @@ export class DurableWrites {
       replicas?.length ?? (await this.#countFollowers(isOld ? longFollowerTimeout : followerTimeout))
     this.#replicas.note({ followers, isBlind: replicas === null, nodes: isCluster ? shard : null })
     if (isOld) {
-      this.#settings = settingsOf(told)
+      this.#settings = settingsOf(facts)
       this.#settingsAt = now
-      if (typeof told[0] === 'string') this.#factCommands = fewFacts
+      if (typeof facts[0] === 'string') this.#factCommands = fewFacts
     }
     const needed = this.#replicas.needed ?? 1
     if (followers < needed) this.#refusal = lackOf(followers, needed)
@@ -316,10 +316,10 @@ export class DurableWrites {
   }
 
   /** Checks by the mark that the writes reached the expected store; rejects them otherwise. */
-  #trusted(replies: readonly unknown[], mark: unknown, asked: Seen): readonly unknown[] {
+  #trusted(replies: readonly unknown[], mark: unknown, seen: Seen): readonly unknown[] {
     if (mark instanceof Error) return replies.map(reply => (reply instanceof Error ? reply : mark))
     try {
-      this.#options.trust.check(markIn(mark), asked)
+      this.#options.trust.check(markIn(mark), seen)
       return replies
     } catch (error) {
       if (!(error instanceof StoreDegraded)) throw error
