@@ -14,6 +14,7 @@ import type { CompatTarget, RestTarget } from './target.ts'
 import { chatToMessages } from './translate/chat-call-to-messages.ts'
 import { refuseDuplicate } from './translate/duplicates.ts'
 import { readObject } from './translate/json.ts'
+import { chatToResponses } from './translate/chat-responses/chat-call-to-responses.ts'
 import { responsesToChat } from './translate/chat-responses/responses-call-to-chat.ts'
 import { messagesToChat } from './translate/messages-call-to-chat.ts'
 import { messagesToResponses } from './translate/messages-responses/messages-call-to-responses.ts'
@@ -107,7 +108,10 @@ interface Way {
 
 /** Of several that a provider has, the first is taken. */
 const ways: Readonly<Partial<Record<Endpoint, readonly Way[]>>> = {
-  chat: [{ target: 'messages', translate: (request, { name }) => chatToMessages(request, name) }],
+  chat: [
+    { target: 'responses', translate: (request, { name }) => chatToResponses(request, name) },
+    { target: 'messages', translate: (request, { name }) => chatToMessages(request, name) },
+  ],
   messages: [
     {
       target: 'chat',

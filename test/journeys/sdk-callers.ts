@@ -33,8 +33,8 @@ export interface Caller {
   ask(door: Door): Promise<string>
   /** Reads a stream to its end; null where this SDK reads none here. */
   readonly stream: ((door: Door) => Promise<string>) | null
-  /** Asks a model of a provider that speaks only the other API, with the tool `weather`, runs it, and resolves with the text of the last answer; null where this SDK has no such route. */
-  readonly tools: ((door: Door, isStreamed: boolean) => Promise<string>) | null
+  /** Asks a model with the tool `weather`, runs it, and resolves with the text of the last answer; null where this SDK has no route that translates. */
+  readonly tools: ((door: Door, model: string, isStreamed: boolean) => Promise<string>) | null
 }
 
 const prompt = 'Say hello.'
@@ -57,7 +57,6 @@ const weather = {
   },
   run: ({ city }: { readonly city: string }) => `sunny in ${city}`,
 }
-const other = { chat: messagesModel, messages: chatModel, responses: 'mistral/mistral-small' } as const
 
 const openai = (door: Door) => new OpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token })
 const anthropic = (door: Door) => new Anthropic({ baseURL: rest(door), authToken: door.token, apiKey: null })
@@ -106,15 +105,20 @@ function vercel(
       if (failure !== undefined) throw failure
       return text.join('')
     },
-    tools: async (door, isStreamed) => {
+    tools: async (door, model, isStreamed) => {
       const inputSchema = jsonSchema<{ city: string }>(weather.parameters)
       const tools = {
         weather: tool({ description: weather.description, inputSchema, execute: weather.run }),
       }
       // Otherwise its Responses refer to items that OpenAI would have stored.
       const providerOptions = { openai: { store: false } }
-      const model = modelOf(door, other[speaks])
-      const request = { model, prompt, tools, providerOptions, stopWhen: stepCountIs(3) }
+      const request = {
+        model: modelOf(door, model),
+        prompt,
+        tools,
+        providerOptions,
+        stopWhen: stepCountIs(3),
+      }
       return isStreamed ? await streamText(request).text : (await generateText(request)).text
     },
   }
@@ -133,11 +137,11 @@ export const callers: readonly Caller[] = [
       const stream = await openai(door).chat.completions.create({ model: chatModel, messages, stream: true })
       return (await Array.fromAsync(stream, ({ choices }) => choices[0]?.delta.content ?? '')).join('')
     },
-    tools: async (door, isStreamed) => {
+    tools: async (door, model, isStreamed) => {
       const { name, description, parameters, run } = weather
       const called = { name, description, parameters, function: run, parse: JSON.parse }
       const request = {
-        model: other.chat,
+        model,
         messages,
         tools: [{ type: 'function' as const, function: called }],
       }
@@ -161,11 +165,11 @@ export const callers: readonly Caller[] = [
       )
       return pieces.join('')
     },
-    tools: async (door, isStreamed) => {
+    tools: async (door, model, isStreamed) => {
       const { name, description, parameters, run } = weather
       const { responses } = openai(door)
       const request = {
-        model: other.responses,
+        model,
         tools: [{ type: 'function' as const, name, description, parameters, strict: false }],
       }
       const ask = (input: OpenAI.Responses.ResponseInput) =>
@@ -195,12 +199,12 @@ export const callers: readonly Caller[] = [
     },
     stream: door =>
       anthropic(door).messages.stream({ model: messagesModel, max_tokens: 64, messages }).finalText(),
-    tools: async (door, isStreamed) => {
+    tools: async (door, model, isStreamed) => {
       const { name, description, parameters: inputSchema, run } = weather
       const runAny = (args: unknown) => run(args as { city: string })
       const tools = [betaTool({ name, description, inputSchema, run: runAny })]
       const request = {
-        model: other.messages,
+        model,
         max_tokens: 64,
         messages,
         tools,
@@ -262,15 +266,15 @@ export const callers: readonly Caller[] = [
       const pieces = await Array.fromAsync(await langchain(door).stream(prompt), ({ text }) => text)
       return pieces.join('')
     },
-    tools: async (door, isStreamed) => {
+    tools: async (door, model, isStreamed) => {
       const { name, description, parameters, run } = weather
-      const model = langchain(door, other.chat).bindTools([
+      const bound = langchain(door, model).bindTools([
         { type: 'function', function: { name, description, parameters } },
       ])
       const ask = async (turns: (HumanMessage | AIMessageChunk | ToolMessage)[]): Promise<AIMessageChunk> =>
         isStreamed
-          ? (await Array.fromAsync(await model.stream(turns))).reduce((all, piece) => all.concat(piece))
-          : model.invoke(turns)
+          ? (await Array.fromAsync(await bound.stream(turns))).reduce((all, piece) => all.concat(piece))
+          : bound.invoke(turns)
       const first = await ask([new HumanMessage(prompt)])
       const [call] = first.tool_calls!
       const result = new ToolMessage({

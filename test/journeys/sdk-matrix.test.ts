@@ -128,7 +128,10 @@ function reply(path: string, body: Record<string, unknown>, response: ServerResp
 /** Starts a gateway whose providers are all at one address. */
 async function startAt(t: TestContext, url: string): Promise<{ readonly ai: AiEdge; readonly door: Door }> {
   const names = ['openai', 'anthropic', 'groq', 'google-ai-studio', 'mistral']
-  const providers = Object.fromEntries(names.map(name => [name, { url, keys: ['ours'] }]))
+  const providers: Parameters<typeof startAi>[1] = {
+    ...Object.fromEntries(names.map(name => [name, { url, keys: ['ours'] }])),
+    'custom-responses': { url, keys: ['ours'], apis: ['responses'] },
+  }
   // Stands still, so that waits are the same each time.
   const ai = await startAi(t, providers, { clock: new ManualClock() })
   return { ai, door: { url: `http://127.0.0.1:${ai.edge.port}`, account: ai.account, token: ai.token } }
@@ -218,7 +221,7 @@ const city = '{"city":"Oslo"}'
 /** Has the tool called, and answers once its result is there. */
 function replyWithCall(path: string, body: Record<string, unknown>, response: ServerResponse): void {
   const speaks = speaksOf(path)
-  const hasResult = JSON.stringify(body.messages).includes('sunny in Oslo')
+  const hasResult = JSON.stringify(body.messages ?? body.input).includes('sunny in Oslo')
   if (hasResult) return reply(path, body, response, false)
   if (body.stream !== true) return say(response, wholeCalls[speaks])
   const send = stream(response)
@@ -228,6 +231,15 @@ function replyWithCall(path: string, body: Record<string, unknown>, response: Se
 
 const chatCall = { id: 'call_1', type: 'function', function: { name: 'weather', arguments: city } }
 const toolUse = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: JSON.parse(city) }
+
+const functionCall = {
+  type: 'function_call',
+  id: 'fc_1',
+  call_id: 'call_1',
+  name: 'weather',
+  arguments: city,
+  status: 'completed',
+}
 
 const wholeCalls: typeof wholes = {
   chat: {
@@ -242,7 +254,7 @@ const wholeCalls: typeof wholes = {
   },
   messages: { ...message, content: [toolUse], stop_reason: 'tool_use' },
   gemini: null,
-  responses: null,
+  responses: { ...response, output: [functionCall] },
 }
 
 const callEvents: typeof events = {
@@ -270,18 +282,46 @@ const callEvents: typeof events = {
     [{ type: 'message_stop' }, 'message_stop'],
   ],
   gemini: [],
-  responses: [],
+  responses: [
+    { type: 'response.created', response: begun },
+    {
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { ...functionCall, arguments: '', status: 'in_progress' },
+    },
+    { type: 'response.function_call_arguments.delta', item_id: 'fc_1', output_index: 0, delta: city },
+    { type: 'response.function_call_arguments.done', item_id: 'fc_1', output_index: 0, arguments: city },
+    { type: 'response.output_item.done', output_index: 0, item: functionCall },
+    { type: 'response.completed', response: { ...response, output: [functionCall] } },
+  ].map((event, sequence_number) => [{ ...event, sequence_number }, event.type]),
 }
 
-/** Runs a tool for a model of a provider that speaks only the other API; returns how it can be asked for. */
+/** An API of which a provider has no other, and a model of such a provider. */
+const apis = [
+  ['chat', 'Chat Completions', 'mistral/mistral-small'],
+  ['messages', 'Messages', 'anthropic/claude-sonnet-5-5'],
+  ['responses', 'Responses', 'custom-responses/gpt-5'],
+] as const
+
+/** The translations that are yet to come. */
+const untranslated = new Set(['responses messages'])
+
+/** Runs a tool for models of providers that speak only another API; returns which. */
 async function toolsOf(t: TestContext, caller: Caller): Promise<string> {
   if (caller.tools === null) return '–'
   const provider = await startProvider(t, ({ path, body }, response) => replyWithCall(path, body, response))
   const { door } = await startAt(t, provider.url)
-  for (const isStreamed of [false, true]) assert.equal(await caller.tools(door, isStreamed), 'Hello.')
-  assert.equal(provider.asked.length, 4)
-  for (const { path } of provider.asked) assert.notEqual(speaksOf(path), caller.speaks)
-  return 'whole, streamed'
+  const others = apis.filter(([api]) => api !== caller.speaks && !untranslated.has(`${caller.speaks} ${api}`))
+  for (const [api, , model] of others) {
+    for (const isStreamed of [false, true])
+      assert.equal(await caller.tools(door, model, isStreamed), 'Hello.')
+    const asked = provider.asked.splice(0)
+    assert.deepEqual(
+      asked.map(({ path }) => speaksOf(path)),
+      [api, api, api, api],
+    )
+  }
+  return others.map(([, name]) => name).join(', ')
 }
 
 /** A row of the table; the words are cut where they only go on. */
@@ -303,7 +343,7 @@ function versionOf({ sdk }: Caller): string {
 test('what callers experience is what docs/sdks.md says', async t => {
   const sdks: string[] = []
   for (const caller of callers)
-    await t.test(`${caller.name}: tools of the other API`, async t => {
+    await t.test(`${caller.name}: tools of other APIs`, async t => {
       const tools = await toolsOf(t, caller)
       const { name, sdk, route } = caller
       sdks.push(`| ${name} | \`${sdk}\` ${versionOf(caller)} | ${route} | ${tools} |`)

@@ -1,8 +1,9 @@
 // Translates the events of Messages into chunks of a chat completion, one at a time.
 
 import { argumentsText, CallIds, ObjectEnd } from './calls.ts'
+import { type ChunkOptions, ChunkWriter } from './chat/chunk-writer.ts'
 import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
-import { chatServiceTier, createdAt, refusalOf } from './messages-response-to-chat.ts'
+import { chatServiceTier, refusalOf } from './messages-response-to-chat.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 import { EventTranslator } from './translation.ts'
 
@@ -15,32 +16,19 @@ interface OpenCall {
 type Handler = (event: JsonObject) => string
 
 export class ChatEvents extends EventTranslator {
-  readonly #withUsage: boolean
+  readonly #chunks: ChunkWriter
   readonly #asFunction: boolean
-  readonly #created: number
   readonly #handlers: ReadonlyMap<unknown, Handler>
-  #id = ''
-  #model = ''
   #usage: JsonObject = {}
   #calls = 0
   readonly #ids = new CallIds()
   readonly #blocks = new Map<unknown, OpenCall | null>()
   #lastBlock: unknown
 
-  /** `asFunction` writes a call in the older shape, which has room for one. */
-  constructor({
-    withUsage,
-    now,
-    asFunction = false,
-  }: {
-    readonly withUsage: boolean
-    readonly now: number
-    readonly asFunction?: boolean
-  }) {
+  constructor(options: ChunkOptions) {
     super()
-    this.#withUsage = withUsage
-    this.#asFunction = asFunction
-    this.#created = createdAt(now)
+    this.#chunks = new ChunkWriter(options)
+    this.#asFunction = options.asFunction ?? false
     this.#handlers = new Map<unknown, Handler>([
       ['message_start', event => this.#start(objectIn(event.message))],
       ['content_block_start', event => this.#startBlock(event.index, objectIn(event.content_block))],
@@ -60,10 +48,10 @@ export class ChatEvents extends EventTranslator {
   }
 
   #start(message: JsonObject): string {
-    this.#id = textIn(message.id)
-    this.#model = textIn(message.model)
-    this.#usage = objectIn(message.usage)
-    return this.#chunk({ role: 'assistant', content: '', refusal: null })
+    this.#chunks.id = textIn(message.id)
+    this.#chunks.model = textIn(message.model)
+    this.#read(objectIn(message.usage))
+    return this.#chunks.start()
   }
 
   #startBlock(place: unknown, block: JsonObject): string {
@@ -78,11 +66,8 @@ export class ChatEvents extends EventTranslator {
     if (name === '') return this.break()
     const call = { index: this.#calls++, input: block.input, end: new ObjectEnd() }
     this.#blocks.set(place, call)
-    if (this.#asFunction)
-      return call.index > 0 ? this.break() : before + this.#chunk({ function_call: { name, arguments: '' } })
-    const id = this.#ids.take(block.id)
-    const begun = { index: call.index, id, type: 'function', function: { name, arguments: '' } }
-    return before + this.#chunk({ tool_calls: [begun] })
+    const begun = this.#chunks.call(call.index, this.#ids.take(block.id), name)
+    return begun === null ? this.break() : before + begun
   }
 
   #delta(place: unknown, delta: JsonObject): string {
@@ -103,64 +88,46 @@ export class ChatEvents extends EventTranslator {
   }
 
   #say(content: unknown): string {
-    return textIn(content) === '' ? '' : this.#chunk({ content })
+    return textIn(content) === '' ? '' : this.#chunks.chunk({ content })
   }
 
   /** Text behind the object would make the arguments unreadable, so that nothing more is sent. */
   #writeArguments(call: OpenCall, json: string): string {
     if (!call.end.take(json)) return this.break()
-    if (json === '') return ''
-    const piece = { arguments: json }
-    return this.#chunk(
-      this.#asFunction ? { function_call: piece } : { tool_calls: [{ index: call.index, function: piece }] },
-    )
+    return this.#chunks.arguments(call.index, json)
   }
 
   /** The counts in this event are for the whole response so far; missing ones stay as they were. */
   #finish(delta: JsonObject, usage: JsonObject): string {
     const counts = Object.entries(usage).filter(([, count]) => count !== null)
-    this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }
+    this.#read({ ...this.#usage, ...Object.fromEntries(counts) })
     const rest = [...this.#blocks.keys()].map(place => this.#stopBlock(place)).join('')
     const refusal = refusalOf(delta)
     return (
       rest +
-      this.#chunk(refusal === null ? {} : { refusal }, finishReason(delta.stop_reason, this.#asFunction))
+      this.#chunks.chunk(
+        refusal === null ? {} : { refusal },
+        finishReason(delta.stop_reason, this.#asFunction),
+      )
     )
   }
 
   #complete(): string {
     this.state = 'complete'
-    const usage = chatUsage(countsOfMessages(this.#usage))
-    const last = this.#withUsage && usage ? eventOf({ ...this.#head(), choices: [], usage }) : ''
-    return `${last}data: [DONE]\n\n`
+    return this.#chunks.end(chatUsage(countsOfMessages(this.#usage)))
   }
 
   /** The stream passes a failure of the provider on, so it counts as complete. */
   #fail(error: JsonObject): string {
     this.state = 'complete'
-    const message = textIn(error.message) || 'The provider failed.'
-    return eventOf({ error: { message, type: textIn(error.type) || 'api_error', param: null, code: null } })
+    return this.#chunks.fail(error)
   }
 
-  #chunk(delta: JsonObject, finish_reason: string | null = null): string {
-    const choices = [{ index: 0, delta, logprobs: null, finish_reason }]
-    return eventOf({ ...this.#head(), choices, ...(this.#withUsage ? { usage: null } : {}) })
-  }
-
-  #head() {
-    return {
-      id: this.#id,
-      object: 'chat.completion.chunk',
-      created: this.#created,
-      model: this.#model,
-      ...chatServiceTier(this.#usage),
-    }
+  #read(usage: JsonObject): void {
+    this.#usage = usage
+    this.#chunks.serviceTier = chatServiceTier(usage)
   }
 }
 
 /** A comment, which readers of event streams ignore. */
 const keepAlive = ': ping\n\n'
-
-function eventOf(data: JsonObject): string {
-  return `data: ${JSON.stringify(data)}\n\n`
-}

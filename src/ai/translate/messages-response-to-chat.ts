@@ -1,6 +1,7 @@
 // Translates a whole response of Messages into a chat completion.
 
 import { argumentsText, CallIds } from './calls.ts'
+import { createdAt } from './chat/chunk-writer.ts'
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 
@@ -13,10 +14,6 @@ export function chatResponse(json: string, now: number, { asFunction = false } =
   if (calls.some(call => call.function.name === '')) return null
   if (asFunction && calls.length > 1) return null
   return JSON.stringify(completionOf(message, calls, now, asFunction))
-}
-
-export function createdAt(now: number): number {
-  return Math.floor(now / 1000)
 }
 
 export function chatServiceTier(usage: JsonObject): { service_tier?: 'default' | 'priority' } {

@@ -74,6 +74,8 @@ export function countsOfResponses(usage: JsonObject): TokenCounts {
   }
 }
 
+export type ChatUsage = ReturnType<typeof chatUsage>
+
 export function chatUsage({ prompt, completion, cacheRead, cacheWrite, reasoning }: TokenCounts) {
   if (prompt === undefined || completion === undefined) return undefined
   return {
@@ -110,6 +112,12 @@ export function responsesUsage({ prompt, completion, cacheRead, cacheWrite, reas
 
 function detailsOf(counts: Readonly<Record<string, number | undefined>>) {
   return Object.values(counts).some(count => count !== undefined) ? counts : undefined
+}
+
+/** An error within a stream of chat. */
+export function chatErrorOf(error: JsonObject) {
+  const message = textIn(error.message) || 'The provider failed.'
+  return { message, type: textIn(error.type) || 'api_error', param: null, code: textIn(error.code) || null }
 }
 
 /** OpenAI has no closed list of error types. */
