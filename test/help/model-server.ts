@@ -392,3 +392,66 @@ export const anthropic: Kind = {
       status,
     ),
 }
+
+// Servers that people run themselves, with the routes of their current versions.
+
+const openaiRoutes = {
+  'POST /v1/chat/completions': chat,
+  'POST /v1/completions': completions,
+  'POST /v1/responses': responses,
+  'POST /v1/embeddings': embeddings,
+  'POST /v1/messages': messages,
+}
+
+export const ollama: Kind = {
+  routes: {
+    ...openaiRoutes,
+    'GET /v1/models': models('llama3.2:1b'),
+    'GET /api/tags': (_, response) => say(response, { models: [{ name: 'llama3.2:1b' }] }),
+  },
+  refuse(response, status, message, request) {
+    if (status === 404) response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found')
+    else if (request.path === '/v1/messages') anthropic.refuse(response, status, message, request)
+    else openaiError(response, status, message, request)
+  },
+}
+
+export const vllm: Kind = {
+  routes: {
+    ...openaiRoutes,
+    'POST /v1/messages/count_tokens': countTokens,
+    'GET /v1/models': models('Qwen/Qwen3-8B'),
+  },
+  refuse(response, status, message) {
+    const type = status === 404 ? 'Not Found' : 'Bad Request'
+    say(response, { error: { message, type, param: null, code: status } }, status)
+  },
+}
+
+export const llamaCpp: Kind = {
+  routes: {
+    ...openaiRoutes,
+    'POST /v1/messages/count_tokens': countTokens,
+    'GET /v1/models': models('qwen3-8b.gguf'),
+    // Some paths work without the version too, others differ from theirs: /completions and /embeddings are its own.
+    'POST /chat/completions': chat,
+    'POST /responses': responses,
+    'GET /models': models('qwen3-8b.gguf'),
+  },
+  refuse(response, status, message) {
+    const error =
+      status === 404
+        ? { code: 404, message: 'File Not Found', type: 'not_found_error' }
+        : { code: status, message, type: 'invalid_request_error' }
+    say(response, { error }, status)
+  },
+}
+
+export const lmStudio: Kind = {
+  routes: { ...openaiRoutes, 'GET /v1/models': models('qwen/qwen3-8b') },
+  refuse(response, status, message, { method, path }) {
+    // It answers what it does not know with 200.
+    if (status === 404) say(response, { error: `Unexpected endpoint or method. (${method} ${path})` })
+    else say(response, { error: { message, type: 'invalid_request_error' } }, status)
+  },
+}

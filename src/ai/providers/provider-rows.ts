@@ -194,7 +194,12 @@ export const providerRows = {
     ...openaiLike,
     base: 'http://127.0.0.1:11434',
     check: '/v1/models',
-    endpoints: { chat: '/v1/chat/completions', responses: '/v1/responses', embeddings: '/v1/embeddings' },
+    endpoints: {
+      chat: '/v1/chat/completions',
+      messages: '/v1/messages',
+      responses: '/v1/responses',
+      embeddings: '/v1/embeddings',
+    },
     aliases: ['@local'],
   },
 } as const satisfies Record<ProviderName, ProviderRow>
@@ -227,6 +232,6 @@ export function customRow({
 }
 
 /** As callers and their SDKs write them below the base. */
-export function pathsOf(api: Endpoint): readonly string[] {
+export function pathsOf(api: Endpoint): readonly [short: string, versioned: string] {
   return [paths[api], `/v1${paths[api]}`]
 }

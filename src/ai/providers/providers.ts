@@ -54,6 +54,8 @@ interface Entry {
   /** The last segment of the base path with its slash, if it is a version such as /v1; '' for none. */
   readonly version: string
   readonly absent: ReadonlyMap<string, Endpoint>
+  /** Paths of APIs without the version that they have there, and with it. */
+  readonly unversioned: ReadonlyMap<string, string>
 }
 
 export class Providers {
@@ -98,15 +100,17 @@ export class Providers {
       if (named !== undefined) entry = this.#entries.get(`${name}/${named}`)
     }
     if (entry === undefined) return this.#unknown(name, isChecked)
-    const { native, nativeRoot, sdkRoot, version, absent } = entry
+    const { native, nativeRoot, sdkRoot, version, absent, unversioned } = entry
     const isOfSdk = sdkRoot !== '' && rest.startsWith(`${sdkRoot}/`)
     const own = isOfSdk ? rest.slice(sdkRoot.length) : rest
     const whole = nativeRoot + withVersionOnce(own, version)
-    const lack = absent.size === 0 ? undefined : absent.get(withoutQuery(whole))
+    const bare = withoutQuery(whole)
+    const lack = absent.get(bare)
+    const versioned = unversioned.get(bare)
     return lack === undefined
       ? {
           provider: native,
-          path: whole,
+          path: versioned === undefined ? whole : versioned + whole.slice(bare.length),
           withoutCredential: place ? withoutCredential(native, place, rest) : null,
         }
       : refuseCall('no_api', name, lackOf(native, lack))
@@ -232,7 +236,16 @@ function entryOf(
     sdkRoot: row.sdkRoot,
     version,
     absent: absentOf(row, config, nativeRoot),
+    unversioned: unversionedOf(native, nativeRoot),
   }
+}
+
+function unversionedOf({ endpoints }: Provider, nativeRoot: string): Map<string, string> {
+  const all = Object.entries(endpoints).map(([api, path]) => {
+    const [short, versioned] = pathsOf(api as Endpoint)
+    return path === nativeRoot + versioned ? [[nativeRoot + short, path] as const] : []
+  })
+  return new Map(all.flat())
 }
 
 function filled(path: string, resource: string | null, config: ProviderConfig | null): string {
