@@ -4,7 +4,7 @@ import { isObject } from '../base/text/json.ts'
 import { refuseCallAt } from '../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../errors/catalogue/refusal.ts'
 import { type CallRequest, fault, promptAsMessage, readRequest, readRun, withModel } from './request-body.ts'
-import { modelHint, type Names } from './providers/hints.ts'
+import { modelHint } from './providers/hints.ts'
 import { withOwnReasoning } from './failover/foreign-reasoning.ts'
 import { ReasoningTags, tagOf } from './failover/reasoning-tags.ts'
 import { membersOf, splice } from './parsing/json-members.ts'
@@ -69,7 +69,7 @@ export function planCall(
 ): Call | Refusal {
   const isRun = target.operation === 'run'
   const model = providers.model(asked.model)
-  if (model === null) return unknownModel(asked, providers.names(wishes.isChecked))
+  if (model === null) return unknownModel(asked, providers, wishes.isChecked)
   const form = isRun ? formOf(asked, model) : { asked, api: target.operation }
   if ('error' in form) return form
   const mayAsk =
@@ -278,8 +278,19 @@ function apiOfMessages({ endpoints }: Provider): Endpoint {
 
 const forms = ['messages', 'input', 'prompt'] as const
 
-function unknownModel({ model, modelPointer }: CallRequest, names: Names): Refusal {
+/** Only a caller with a valid token learns which providers have the model. */
+function unknownModel(
+  { model, modelPointer }: CallRequest,
+  providers: Providers,
+  isChecked: boolean,
+): Refusal {
   const shown = model.slice(0, 100)
+  const candidates = providers.candidates(model)
+  if (candidates.length > 0) {
+    const named = isChecked ? candidates.join(' or ') : 'AUTHOR/MODEL'
+    return refuseCallAt(modelPointer, 'several_models', shown, named)
+  }
+  const names = providers.names(isChecked)
   return refuseCallAt(modelPointer, 'no_model', shown, modelHint(shown, names))
 }
 

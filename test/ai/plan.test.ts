@@ -57,6 +57,7 @@ const configuredOpenai = {
   keyVariables: [],
   speaks: 'openai',
   apis: null,
+  models: null,
   resources: [],
   project: null,
   identity: null,

@@ -221,6 +221,7 @@ export function providerOf([name, given]: [string, string | Partial<ProviderConf
     identity: null,
     streamUsage: null,
     apis: null,
+    models: null,
     tls: { verify: true, serverName: null, ca: null, identity: null },
     transport: usualTransport,
     proxy: null,

@@ -1,6 +1,7 @@
 // The available providers: the rows and the configuration, compiled once per snapshot.
 
 import { memoizeLast } from '../../base/memo.ts'
+import { Glob } from '../../base/text/glob.ts'
 import { hasDotSegment, isPlainPath, withoutQuery } from '../../base/path/path.ts'
 import { pathReadings } from '../../base/path/path-readings.ts'
 import type { AiConfig, ProviderConfig } from '../../config/model/config.ts'
@@ -8,6 +9,7 @@ import { keySetting, needsKey } from '../../config/settings/ai-rules.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { type Names, providerHint } from './hints.ts'
+import { hasKnownModel } from './known-models.ts'
 import {
   bearer,
   customRow,
@@ -58,6 +60,13 @@ interface Entry {
   readonly unversioned: ReadonlyMap<string, string>
 }
 
+/** A provider that can be called by the names of its models alone. */
+interface Bare {
+  readonly prefix: string
+  readonly entry: Entry
+  readonly has: (model: string) => boolean
+}
+
 export class Providers {
   /** Several may share a name and a base. */
   readonly all: readonly Provider[]
@@ -66,8 +75,12 @@ export class Providers {
   readonly #places = new Map<string, ProviderRow['place']>()
   readonly #aliases: readonly string[]
   readonly #authors = new Map<string, string>()
+  readonly #bare: readonly Bare[]
 
-  /** Null for an unknown provider, or a name without a model. Mostly the model is the previous one. */
+  /**
+   * By provider/model, or by the name of a model that only one usable provider has; null for others. Mostly
+   * the model is the previous one.
+   */
   readonly model = memoizeLast((name: string) => this.#find(name))
 
   constructor({ providers, models = [] }: Pick<AiConfig, 'providers'> & Partial<Pick<AiConfig, 'models'>>) {
@@ -80,6 +93,27 @@ export class Providers {
     }
     const all = Array.from(this.#entries.values(), ({ native, rest, claude }) => [native, rest, claude])
     this.all = [...new Set(all.flat())]
+    this.#bare = [...this.#entries].flatMap(([prefix, entry]) => this.#bareOf(prefix, entry))
+  }
+
+  /** Returns the models, as provider/model, that a name without a provider may mean. */
+  candidates(model: string): readonly string[] {
+    return this.#withModel(model).map(({ prefix }) => `${prefix}/${model}`)
+  }
+
+  #withModel(model: string): readonly Bare[] {
+    return this.#bare.filter(({ has }) => has(model))
+  }
+
+  #bareOf(prefix: string, entry: Entry): readonly Bare[] {
+    const { name, config, withoutKey } = entry.rest
+    // Of several places, the first one is usual.
+    const isPlace = prefix !== name && this.#entries.has(name)
+    if (config === null || withoutKey !== null || isPlace) return []
+    const patterns = config.models?.map(pattern => new Glob(pattern, { isExact: true }))
+    const has = (model: string) =>
+      patterns === undefined ? hasKnownModel(name, model) : patterns.some(pattern => pattern.matches(model))
+    return [{ prefix, entry, has }]
   }
 
   /**
@@ -119,7 +153,7 @@ export class Providers {
   #find(name: string): Model | null {
     const slash = name.indexOf('/')
     const author = this.#authors.get(name.slice(0, Math.max(slash, 0)))
-    if (author === undefined) return null
+    if (author === undefined) return this.#only(name)
     let end = slash
     let entry = this.#entries.get(author)
     if (this.#places.has(author)) {
@@ -128,6 +162,11 @@ export class Providers {
       if (nested !== undefined) [entry, end] = [nested, next]
     }
     return entry === undefined || end === name.length - 1 ? null : modelOf(entry, name.slice(end + 1))
+  }
+
+  #only(model: string): Model | null {
+    const [first, second] = this.#withModel(model)
+    return first === undefined || second !== undefined ? null : modelOf(first.entry, model)
   }
 
   #add(name: string, row: ProviderRow, config: ProviderConfig | null): void {

@@ -293,6 +293,7 @@ export interface ProviderConfig {
   readonly keyVariables: readonly string[] // the environment variables that the setting of the keys refers to
   readonly speaks: 'openai' | 'anthropic' // the API that it speaks
   readonly apis: readonly ProviderApi[] | null // custom providers: which it has; null: as `speaks` usually goes with
+  readonly models: readonly string[] | null // globs of those that may be named without the provider; null: as is known of it
   readonly resources: readonly string[] // where callers may call it: resources of azure-openai, locations of google-vertex-ai
   readonly project: string | null // google-vertex-ai: whose models are called
   readonly identity: CloudIdentity | null // from which keys are made; null: they are those of the file

@@ -86,6 +86,7 @@ function resolveProvider(
     keyVariables: keys.variables,
     speaks: format,
     apis: apis?.value ?? null,
+    models: provider.value.models,
     ...resolveCloud(name, provider, findings),
     streamUsage: streamUsage?.value ?? null,
     tls: resolveTls(provider.value, { ...provider, isPlain }, findings),

@@ -81,6 +81,12 @@ export function pricedModel(known: readonly string[]): Rule<string> {
   }
 }
 
+/** Accepts the name of a model without its provider; each * matches any text. */
+export const modelPattern = matching(
+  /^[!-~]{1,256}$/,
+  'must be the name of a model, such as llama3.2 or llama*: up to 256 visible ASCII characters',
+)
+
 export const providerUrl = baseUrl('https://llm.example/v1')
 
 /** Accepts a key; empty is null, for an unset variable. No message shows the key. */

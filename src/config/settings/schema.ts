@@ -5,6 +5,7 @@ import { access, zoneAccess } from './access-settings.ts'
 import { exceptions, proxy } from './proxy-settings.ts'
 import {
   corsOrigin,
+  modelPattern,
   placeName,
   pricedModel,
   providerKey,
@@ -167,6 +168,7 @@ const provider = mapping(
     }),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
     apis: optional(placed(list(scalar(oneOf(...providerApis)), { min: 1 })), null), // null: depends on speaks
+    models: optional(list(scalar(modelPattern), { max: 200 }), null), // null: as is known of it
     resources: optional(placed(list(scalar(placeName))), null),
     stream_usage: optional(placed(scalar(truth)), null),
     proxy: optional(placed(proxy), null), // null: as for all providers

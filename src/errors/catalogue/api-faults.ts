@@ -209,6 +209,13 @@ export const apiFaults = {
       `Unknown model ${JSON.stringify(model)}: models are named AUTHOR/MODEL, such as openai/gpt-4o${hint}`,
     when: 'An AI call names a model that no provider has.',
   },
+  several_models: {
+    code: 7003,
+    status: 400,
+    sentence: (model: string, names: string) =>
+      `Several providers have ${JSON.stringify(model)}: name one of them with it, as in ${names}`,
+    when: 'An AI call names a model without its provider, and several have it.',
+  },
 
   // Permissions and limits.
   unauthorized: {

@@ -20,6 +20,7 @@ function configured(name: ProviderConfig['name'], facts: Partial<ProviderConfig>
     identity: null,
     streamUsage: null,
     apis: null,
+    models: null,
     tls,
     transport: usualTransport,
     proxy: null,
