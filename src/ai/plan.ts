@@ -18,6 +18,7 @@ import { chatToResponses } from './translate/chat-responses/chat-call-to-respons
 import { responsesToChat } from './translate/chat-responses/responses-call-to-chat.ts'
 import { messagesToChat } from './translate/messages-call-to-chat.ts'
 import { messagesToResponses } from './translate/messages-responses/messages-call-to-responses.ts'
+import { responsesToMessages } from './translate/messages-responses/responses-call-to-messages.ts'
 import type { Translation } from './translate/translation.ts'
 import { UsageRefusals } from './usage-refusals.ts'
 
@@ -126,6 +127,10 @@ const ways: Readonly<Partial<Record<Endpoint, readonly Way[]>>> = {
     {
       target: 'chat',
       translate: (request, { name }, streamsUsage) => responsesToChat(request, name, { streamsUsage }),
+    },
+    {
+      target: 'messages',
+      translate: (request, { name, provider }) => responsesToMessages(request, name, tagOf(provider.name)),
     },
   ],
 }

@@ -100,7 +100,7 @@ for (const [base, path] of [
 
 test('an API that a custom provider has not is refused by us, and the error names the setting', async t => {
   const provider = await startResponder(t, json(completion))
-  const ai = await startAi(t, { 'custom-lab': { url: `${provider.url}/v1` } })
+  const ai = await startAi(t, { 'custom-lab': { url: `${provider.url}/v1`, apis: ['embeddings'] } })
   const message =
     'custom-lab has no known API for responses: if it has one, list it in ai.providers.custom-lab.apis'
   const own = `svc-aig-authorization: Bearer ${ai.token}`
