@@ -159,7 +159,7 @@ interface Caller {
 
 const callers: readonly Caller[] = [
   { agent: claudeCode, speaks: 'Messages', provider: 'anthropic', lacks: [], call: claude },
-  { agent: codex, speaks: 'Responses', provider: 'openai', lacks: ['Messages'], call: codexExec },
+  { agent: codex, speaks: 'Responses', provider: 'openai', lacks: [], call: codexExec },
 ]
 
 const START = '<!-- found by test/journeys/coding-agents.test.ts -->\n'

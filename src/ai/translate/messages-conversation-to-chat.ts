@@ -6,8 +6,10 @@ import {
   refuseLateResults,
   type TextPart,
   type ToolCall,
+  systemMembers,
   textBlock,
   textContent,
+  toolReference,
   toolUse,
 } from './messages/messages-blocks.ts'
 import { dropped, list, map, off, record, type Rule, text, textOr, truth, variants } from './rules.ts'
@@ -38,7 +40,9 @@ const toolResult = map(
   record(
     { type: text, tool_use_id: text },
     {
-      content: textOr(list(variants('type', { text: textBlock, image: imageBlock }))),
+      content: textOr(
+        list(variants('type', { text: textBlock, image: imageBlock, tool_reference: toolReference })),
+      ),
       is_error: truth,
       cache_control: dropped,
       toolset_name: off(),
@@ -64,7 +68,7 @@ const toolResult = map(
 export const systemContent = map(textContent, contentOf)
 
 const systemTurn = map(
-  record({ role: text, content: systemContent }, {}),
+  record({ role: text, content: systemContent }, systemMembers),
   ({ content }): readonly ChatMessage[] => [{ role: 'system', content }],
 )
 

@@ -56,7 +56,7 @@ export const messagesTool = variants(
           eager_input_streaming: truth, // chat streams arguments as the model writes them
           cache_control: dropped,
           allowed_callers: off([], ['direct']),
-          defer_loading: off(false),
+          defer_loading: truth, // nothing is deferred
           input_examples: off([]),
         },
       ),

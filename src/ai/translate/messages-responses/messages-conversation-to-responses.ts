@@ -5,8 +5,10 @@ import {
   imageBlock,
   refuseLateResults,
   type TextPart,
+  systemMembers,
   textBlock,
   textContent,
+  toolReference,
   toolUse,
 } from '../messages/messages-blocks.ts'
 import { unpack } from '../packed-reasoning.ts'
@@ -59,6 +61,8 @@ type InputItem = Message | Call | CallOutput | Reasoning
 
 const inputText = map(textBlock, ({ text }): InputText => ({ type: 'input_text', text }))
 
+const inputReference = map(toolReference, ({ text }): InputText => ({ type: 'input_text', text }))
+
 const inputImage = map(
   imageBlock,
   ({ image_url: { url } }): InputImage => ({ type: 'input_image', image_url: url, detail: 'auto' }),
@@ -100,7 +104,7 @@ const toolResult = map(
   record(
     { type: text, tool_use_id: text },
     {
-      content: textOr(list(variants('type', shown))),
+      content: textOr(list(variants('type', { ...shown, tool_reference: inputReference }))),
       is_error: truth,
       cache_control: dropped,
       toolset_name: off(),
@@ -114,7 +118,7 @@ const toolResult = map(
 )
 
 const systemTurn = map(
-  record({ role: text, content: textContent }, {}),
+  record({ role: text, content: textContent }, systemMembers),
   ({ content }): readonly InputItem[] => [{ role: 'system', content: joined(content) }],
 )
 

@@ -114,18 +114,18 @@ function thinkingOf(
   limit: number,
   at: Place,
 ) {
-  const effort = reasoning?.effort
-  if (effort === undefined) return {}
+  const { effort, summary, generate_summary } = reasoning ?? {}
+  const isShown = (summary ?? generate_summary ?? null) !== null
   if (effort === 'none') return { thinking: { type: 'disabled' as const } }
-  const style = thinkingStyle(model)
-  const isForced = tool_choice?.mode === 'required'
-  if (style === 'adaptive' && !isForced) {
-    const display =
-      (reasoning?.summary ?? reasoning?.generate_summary) == null ? undefined : ('summarized' as const)
+  if (effort === undefined && !isShown) return {}
+  const style = tool_choice?.mode === 'required' ? null : thinkingStyle(model)
+  if (style === 'adaptive') {
+    const display = isShown ? ('summarized' as const) : undefined
     return { thinking: { type: 'adaptive' as const, display }, effort: effort === 'minimal' ? 'low' : effort }
   }
-  const budget_tokens =
-    style === null || isForced || lacksThinking(input.turns) ? null : budgetFor(effort, limit)
+  // A summary alone asks for no more thinking than usual.
+  if (effort === undefined) return {}
+  const budget_tokens = style === null || lacksThinking(input.turns) ? null : budgetFor(effort, limit)
   if (budget_tokens !== null) return { thinking: { type: 'enabled' as const, budget_tokens } }
   at.step('reasoning').step('effort').drop()
   return {}

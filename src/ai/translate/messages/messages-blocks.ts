@@ -27,6 +27,15 @@ export const imageBlock = map(
   ({ source }): ImagePart => ({ type: 'image_url', image_url: { url: source } }),
 )
 
+/** What a search for tools returns: they are there from the beginning. */
+export const toolReference = map(
+  record({ type: text, tool_name: text }, { cache_control: dropped }),
+  ({ tool_name }): TextPart => ({ type: 'text', text: `You can call the tool ${tool_name}.` }),
+)
+
+/** Of a turn of the system; effort applies to the whole request in other APIs. */
+export const systemMembers = { output_config: dropped } as const
+
 export const toolUse = map(
   record(
     { type: text, id: text, name: text, input: toolInput },

@@ -280,6 +280,35 @@ describe('thinking', () => {
   })
 })
 
+test('tools that Claude Code loads on demand are there from the beginning', () => {
+  const request = {
+    tools: [{ ...weatherTool, defer_loading: true }],
+    messages: [
+      ...hi,
+      { role: 'system', content: 'Be brief.', output_config: { effort: 'low' } },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'ToolSearch', input: {} }] },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 'c1',
+            content: [{ type: 'tool_reference', tool_name: 'weather' }],
+          },
+        ],
+      },
+    ],
+  }
+  const { tools, input } = translate(request as never)
+  deepEqual(tools, [weather])
+  deepEqual((input as unknown[]).at(-1), {
+    type: 'function_call_output',
+    call_id: 'c1',
+    output: 'You can call the tool weather.',
+  })
+  deepEqual(droppedFrom(request), ['messages[].output_config'])
+})
+
 test('what has no equivalent is refused by name', () => {
   const out = 'has no equivalent in Responses: leave it out'
   deepEqual(faultsOf({ stop_sequences: ['A'], top_k: 5 }), [

@@ -314,6 +314,12 @@ describe('reasoning', () => {
     for (const model of [claude, 'claude-sonnet-5'])
       deepEqual(effortOf(model, 'medium', { ...tools, tool_choice: 'required' }), none)
     equal(translate({}).thinking, undefined)
+    const shown = { reasoning: { summary: 'auto' as const } }
+    equal(translate(shown).thinking, undefined)
+    deepEqual(translate(shown, 'claude-opus-5-5').thinking as unknown, {
+      type: 'adaptive',
+      display: 'summarized',
+    })
   })
 })
 
