@@ -11,6 +11,14 @@ import type { AiMetrics } from '../metrics/counters/ai-metrics.ts'
 import type { SenderOptions } from './sender-program.ts'
 import type { SenderFailure, SenderReport } from './sender.ts'
 
+export interface LogExportState {
+  /** What waits for the destination; null while another process on this machine sends. */
+  readonly waiting: SenderReport['waiting']
+  /** Why nothing is delivered; null if all is well. */
+  readonly failure: SenderFailure | null
+  readonly maxDisk: number
+}
+
 interface LogExportParts {
   readonly folder: string
   readonly metrics: AiMetrics
@@ -49,14 +57,10 @@ export class LogExport {
     this.#follow()
   }
 
-  /** What waits for the destination; null if the export is off, or another process on this machine sends. */
-  get waiting(): SenderReport['waiting'] {
-    return this.#waiting
-  }
-
-  /** Why nothing is delivered; null if all is well. */
-  get failure(): SenderFailure | null {
-    return this.#failure
+  /** Returns null if the export is off. */
+  get state(): LogExportState | null {
+    if (this.#config === null) return null
+    return { waiting: this.#waiting, failure: this.#failure, maxDisk: this.#config.maxDisk }
   }
 
   reload(config: LogExportConfig | null): void {

@@ -31,6 +31,11 @@ export interface Batch {
   readonly content: Buffer
 }
 
+interface Held {
+  readonly batch: Batch
+  readonly names: readonly SpoolName[]
+}
+
 interface Waiting {
   readonly entries: number
   readonly bytes: number
@@ -45,6 +50,8 @@ export class Outbox {
   #batches: SpoolName[] = []
   /** Flushed by the processes; oldest first, as of the last scan. */
   #flushed: SpoolName[] = []
+  /** A batch for which the disk has no room, and the files that it is made of. */
+  #held: Held | null = null
 
   constructor(folder: string) {
     this.#folder = folder
@@ -67,7 +74,7 @@ export class Outbox {
   }
 
   get hasBatches(): boolean {
-    return this.#batches.length > 0
+    return this.#batches.length > 0 || this.#held !== null
   }
 
   /**
@@ -95,8 +102,9 @@ export class Outbox {
    * older than `delay`. Returns how many entries were in damaged files, which are removed.
    */
   form(now: number, delay: number, { batchSize }: OutboxBounds): number {
+    if (this.#held !== null) this.#keep(this.#held)
     let lost = 0
-    for (;;) {
+    while (this.#held === null) {
       const names: SpoolName[] = []
       let size = 0
       for (const name of this.#flushed) {
@@ -108,12 +116,13 @@ export class Outbox {
       if (first === undefined || (size < batchSize && first.due > now - delay)) return lost
       lost += this.#formOf(names)
     }
+    return lost
   }
 
   /** Returns the oldest batch; null if there is none. */
   next(): Batch | null {
     const [oldest] = this.#batches
-    if (oldest === undefined) return null
+    if (oldest === undefined) return this.#held?.batch ?? null
     const content = readFileSync(join(this.#batchFolder, oldest.file))
     const { file, entries } = oldest
     return { id: batchId(file), file, entries, content }
@@ -121,6 +130,11 @@ export class Outbox {
 
   /** Removes a batch that the destination has confirmed. */
   confirm({ file }: Batch): void {
+    if (this.#held?.batch.file === file) {
+      this.#forget(this.#held.names)
+      this.#held = null
+      return
+    }
     rmSync(join(this.#batchFolder, file), { force: true })
     this.#batches = this.#batches.filter(name => name.file !== file)
   }
@@ -135,11 +149,32 @@ export class Outbox {
       else for (const line of lines) text += `${line}\n`
       entries += lines?.length ?? 0
     }
-    if (entries > 0) this.#keep(names[0]!, entries, gzipSync(text))
-    // The next start makes another batch of those that are left if this is interrupted: at least once.
-    for (const { file } of names) rmSync(join(this.#folder, file), { force: true })
-    this.#flushed.splice(0, names.length)
+    const content = gzipSync(text)
+    const file = batchName(names[0]!, entries, content.length)
+    if (entries === 0) this.#forget(names)
+    else this.#keep({ batch: { id: batchId(file), file, entries, content }, names })
     return lost
+  }
+
+  /** Puts a batch on the disk in place of its files; on a full one, it stays in memory until it is sent. */
+  #keep(made: Held): void {
+    const { file, content } = made.batch
+    try {
+      write(join(this.#batchFolder, file), content)
+    } catch {
+      this.#held = made
+      return
+    }
+    this.#held = null
+    this.#batches = [...this.#batches.filter(name => name.file !== file), readSpoolName(file)!].sort(inOrder)
+    // If this is interrupted, the next start makes another batch of those that are left: at least once.
+    this.#forget(made.names)
+  }
+
+  #forget(names: readonly SpoolName[]): void {
+    for (const { file } of names) rmSync(join(this.#folder, file), { force: true })
+    const gone = new Set(names.map(({ file }) => file))
+    this.#flushed = this.#flushed.filter(({ file }) => !gone.has(file))
   }
 
   /** Returns null for a file that is damaged, such as by a power failure. */
@@ -152,10 +187,10 @@ export class Outbox {
       return null
     }
   }
+}
 
-  #keep(first: SpoolName, entries: number, content: Buffer): void {
-    const file = batchName(first, entries, content.length)
-    const path = join(this.#batchFolder, file)
+function write(path: string, content: Buffer): void {
+  try {
     const fd = openSync(`${path}.tmp`, 'w', 0o600)
     try {
       writeFileSync(fd, content)
@@ -164,9 +199,9 @@ export class Outbox {
       closeSync(fd)
     }
     renameSync(`${path}.tmp`, path)
-    this.#batches = this.#batches.filter(name => name.file !== file)
-    this.#batches.push(readSpoolName(file)!)
-    this.#batches.sort(inOrder)
+  } catch (failure) {
+    rmSync(`${path}.tmp`, { force: true })
+    throw failure
   }
 }
 

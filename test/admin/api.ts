@@ -16,6 +16,7 @@ import { SidePortAuth } from '../../src/net/http/side-port-auth.ts'
 import { AccessTokens } from '../../src/oauth/grants/access-tokens.ts'
 import { PersonalTokens } from '../../src/oauth/grants/personal-tokens.ts'
 import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
+import type { LogExportState } from '../../src/log-export/log-export.ts'
 import type { LimitDifference } from '../../src/limits/limits-watch.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { LogSeries } from '../../src/ai-logs/series/log-series.ts'
@@ -112,6 +113,8 @@ export async function startApi(
   t.after(() => attention.close())
   /** The limits that other machines have otherwise. */
   const limits: { differences: readonly LimitDifference[] } = { differences: [] }
+  /** The state of the export of AI log entries. */
+  const logExport: { state: LogExportState | null } = { state: null }
   const facts = {
     unready: () => null,
     metricsAccess: 'direct' as const,
@@ -132,6 +135,7 @@ export async function startApi(
       instance,
       attention,
       limits,
+      logExport,
       pages: pages.origin,
       ...guards,
     }),
@@ -187,6 +191,7 @@ export async function startApi(
     grants,
     pages,
     limits,
+    logExport,
   }
 }
 

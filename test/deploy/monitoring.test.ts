@@ -16,6 +16,7 @@ import { readMetrics } from '../help/prometheus.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
+import { until } from '../help/until.ts'
 
 interface Panel {
   readonly id: number
@@ -169,6 +170,7 @@ const moves: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GatehouseFileDescriptors: { process_open_fds: '1000000000x200' },
   GatehouseEventLoop: { nodejs_eventloop_lag_p99_seconds: '0.3x200' },
   GatehouseAiLogDropped: { 'gatehouse_ai_log_entries_total{result="dropped"': '0+1x200' },
+  GatehouseAiLogExportDropped: { 'gatehouse_ai_log_export_entries_total{result="dropped"': '0+1x200' },
   GatehouseProviderKeyRejected: { 'gatehouse_ai_keys_set_aside_total{status="401"': '0+1x200' },
   GatehouseRateLimitsDiffer: { gatehouse_rate_limits_differing: '1x200' },
   GatehouseRateLimitFallbacks: { gatehouse_rate_limit_fallbacks_total: '0+1x200' },
@@ -177,6 +179,7 @@ const moves: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** Alerts on what the shipped configuration has none of, and the metric: certificates, and authorities of clients. */
 const without: Readonly<Record<string, string>> = {
+  GatehouseAiLogExportLate: 'gatehouse_ai_log_export_oldest_seconds',
   GatehouseCertificateExpires: 'gatehouse_tls_certificate_expiry_timestamp_seconds',
   GatehouseCertificateExpiresSoon: 'gatehouse_tls_certificate_expiry_timestamp_seconds',
   GatehouseClientAuthorityExpires: 'gatehouse_tls_client_trust_expiry_timestamp_seconds',
@@ -291,6 +294,8 @@ test('every metric, label and value that alerts and panels ask for is one that a
   const site = await startSite(t, (_, response) => response.end())
   const gateway = await startGateway(t, configurationWith(folder, site))
   for (const path of ['/', '/cdn-cgi/error/522', '/dead', '/more']) await fetch(gateway.edge + path)
+  // Read by a thread that starts later.
+  await until(async () => (await gateway.metrics()).includes('\ngatehouse_ai_log_export_oldest_seconds '))
   const samples = samplesIn(await gateway.metrics())
   for (const [where, expr] of expressions) {
     const text = expr.replaceAll(/"(?:[^"\\]|\\.)*"/g, '')
@@ -335,7 +340,7 @@ admin: 127.0.0.1:0
 tls: { certificates: [{ certificate: 'file:${folder}/shop.pem', key: 'file:${folder}/shop.key' }] }
 rate_limits: [{ name: two, rate: 2/min }]
 access: { ban: { refusals: 20, within: 1m, lasts: 10m } }
-ai: { hosts: [127.0.0.2] }
+ai: { hosts: [127.0.0.2], log_export: { file: '${folder}/calls.ndjson' } }
 pools: { shop: { origins: ['${site}'] }, dead: { origins: ['${deadOrigin().url}'] } }
 zones:
   - hosts: [shop.example]

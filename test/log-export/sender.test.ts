@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -198,6 +198,28 @@ test('beyond the bound on the disk, the oldest entries are dropped and counted',
   await until(() => ground.sum('sent') + ground.sum('dropped') === 40)
   const ids = Array.from({ length: 40 }, (_, i) => `entry-${i}`)
   deepEqual(ground.lineIds, ids.slice(-ground.sum('sent')))
+})
+
+test('what the disk has no room for as a batch is sent all the same, and becomes one once there is room', async t => {
+  const ground = new Ground(t)
+  ground.sender()
+  await until(() => ground.last?.waiting?.entries === 0)
+  const batches = join(ground.folder, 'batches')
+  rmdirSync(batches)
+  const writer = ground.writer()
+  writer.take(account, 'default', batch('1'))
+  await until(() => ground.sum('sent') === 1)
+  ground.failure = unreachable
+  writer.take(account, 'default', batch('2'))
+  await until(() => ground.last?.failure?.message === 'down')
+  mkdirSync(batches)
+  await until(() => readdirSync(batches).length === 1)
+  ground.failure = null
+  ground.ahead += 100_000
+  await until(() => ground.sum('sent') === 2)
+  deepEqual(ground.lineIds, ['1', '2'])
+  await until(() => ground.last?.waiting?.entries === 0)
+  deepEqual(readdirSync(batches), [])
 })
 
 test('a damaged file is counted, and delays nothing', async t => {

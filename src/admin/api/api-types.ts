@@ -5,6 +5,7 @@ import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { LogSeries } from '../../ai-logs/series/log-series.ts'
 import type { ZoneConfig } from '../../config/model/config.ts'
 import type { Logger } from '../../log/log.ts'
+import type { LogExport } from '../../log-export/log-export.ts'
 import type { SpoolWriter } from '../../log-export/spool-writer.ts'
 import type { Actor, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -106,6 +107,7 @@ export interface Api {
   /** The origin of the sign-in pages, in the form of URL.origin; null for none. */
   readonly pages: string | null
   readonly writes?: WriteLimit
+  readonly logExport?: Pick<LogExport, 'state'>
   /** Takes lines for the export of AI log entries. */
   readonly spool?: Pick<SpoolWriter, 'tell'>
   /** Receives every request that is refused for its caller, or for their rate. */

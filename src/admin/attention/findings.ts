@@ -4,6 +4,7 @@ import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { HostCertificateInfo } from '../../certificates/host-certificates.ts'
 import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 import type { LimitsWatch } from '../../limits/limits-watch.ts'
+import type { LogExportState } from '../../log-export/log-export.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { Account, Gateway, Token } from '../../store/records/records.ts'
@@ -18,6 +19,7 @@ export const findingKinds = [
   'store_degraded',
   'store_unsafe',
   'limits_differ',
+  'log_export_failing',
   'origin_down',
   'certificate_expiring',
   'certificate_failing',
@@ -56,6 +58,7 @@ export interface Scene {
   readonly account: string
   readonly now: number
   readonly limits: Pick<LimitsWatch, 'differences'>
+  readonly logExport: LogExportState | null
   readonly certificates: () => Promise<
     readonly (readonly [zone: string, certificates: readonly HostCertificateInfo[]])[]
   >
@@ -65,13 +68,15 @@ export interface Scene {
 
 type Find = (scene: Scene) => AsyncGenerator<Finding>
 
-const hour = 3_600_000
+const minute = 60_000
+const hour = 60 * minute
 const day = 24 * hour
 
 /** Searches by permission; the permission must also show the records that a search reads. */
 export const finds: readonly (readonly [permission: Permission, find: Find])[] = [
   ['Metrics Read', inStore],
   ['Metrics Read', inMachines],
+  ['Metrics Read', inExport],
   ['Origins Read', inZones],
   ['Zones Read', inCertificates],
   ['AI Gateway Read', inGateways],
@@ -99,6 +104,18 @@ async function* inMachines({ limits }: Scene): AsyncGenerator<Finding> {
     const message = `Machines on the store have different limits for ${rule}: ${each.join('; ')}.`
     yield { kind: 'limits_differ', severity: 'warning', message: message.slice(0, 500), resource: null }
   }
+}
+
+async function* inExport({ logExport, now }: Scene): AsyncGenerator<Finding> {
+  if (logExport === null || logExport.failure === null) return
+  const { failure, waiting, maxDisk } = logExport
+  const { since, message: why, isPermanent } = failure
+  if (!isPermanent && now - since < minute) return
+  const share = Math.floor((100 * (waiting?.bytes ?? 0)) / maxDisk)
+  const next = isPermanent ? 'Nothing is sent until that is changed' : 'It is tried again and again'
+  const message = `AI log entries have not been exported for ${span(now - since)}: ${why}. ${next}; ${waiting?.entries ?? 0} entries wait in ${share}% of ai.log_export.max_disk, beyond which the oldest are dropped.`
+  const severity = isPermanent || share >= 80 ? 'critical' : 'warning'
+  yield { kind: 'log_export_failing', severity, message, resource: null }
 }
 
 const badStates: ReadonlySet<OriginState['state']> = new Set(['failing', 'ejected', 'down'])

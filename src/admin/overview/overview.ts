@@ -26,6 +26,7 @@ export async function getOverview({ account, caller, now }: Call, api: Api): Pro
     ...(origins && { origins }),
     ...(ai && { ai }),
     ...(isAdministrator && { store: await viewStore(store, api), process: viewProcess(api) }),
+    ...(isAdministrator && viewLogExport(api)),
   })
 }
 
@@ -66,6 +67,26 @@ async function viewStore(store: Store, { instance }: Api) {
     losses,
     size,
     queued_log_entries: instance.requests.queuedLogs,
+  }
+}
+
+function viewLogExport({ logExport }: Api) {
+  const state = logExport?.state ?? null
+  if (state === null) return {}
+  const { waiting, failure } = state
+  return {
+    log_export: {
+      waiting: waiting && {
+        entries: waiting.entries,
+        bytes: waiting.bytes,
+        oldest_at: waiting.oldest === null ? null : isoTime(waiting.oldest),
+      },
+      failure: failure && {
+        since: isoTime(failure.since),
+        message: failure.message,
+        needs_change: failure.isPermanent,
+      },
+    },
   }
 }
 

@@ -77,6 +77,31 @@ export const overview = open(
         queued_log_entries: about('AI log entries that wait for the store.', whole(0)),
       }),
     ),
+    log_export: about(
+      'The export of AI log entries of the machine that responds; absent if it is off. Needs Metrics Read.',
+      open({
+        waiting: about(
+          'What waits for the destination; null while another process on the machine sends.',
+          orNull(
+            open({
+              entries: whole(0),
+              bytes: about('On the disk.', whole(0)),
+              oldest_at: about('When the oldest of them was flushed; null if none waits.', orNull(time)),
+            }),
+          ),
+        ),
+        failure: about(
+          'Why nothing is delivered; null if all is well.',
+          orNull(
+            open({
+              since: time,
+              message: text,
+              needs_change: about('Whether it stays until somebody changes something.', flag),
+            }),
+          ),
+        ),
+      }),
+    ),
     process: about(
       'Needs Metrics Read.',
       open({

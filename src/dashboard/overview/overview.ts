@@ -50,6 +50,19 @@ export interface Overview {
     readonly size: number | null
     readonly queued_log_entries: number
   }
+  /** Absent if it is off. */
+  readonly log_export?: {
+    readonly waiting: {
+      readonly entries: number
+      readonly bytes: number
+      readonly oldest_at: string | null
+    } | null
+    readonly failure: {
+      readonly since: string
+      readonly message: string
+      readonly needs_change: boolean
+    } | null
+  }
   readonly process?: { readonly version: string; readonly started_at: string; readonly workers: number }
 }
 

@@ -49,7 +49,7 @@ ${ai !== undefined && ai.gateways.length > 0 && aiPart(ai, request.account.id)}
 ${ai !== undefined && ai.gateways.length > 0 && (await callChart(ai))}
 ${errors !== null && errorPart(request.account.id, errors)}
 ${origins !== undefined && origins.length > 0 && originPart(origins, request.account.id)}
-${store !== undefined && process !== undefined && gatewayPart(store, process)}
+${store !== undefined && process !== undefined && gatewayPart(store, process, overview.log_export)}
 </div>`,
   }
 }
@@ -283,6 +283,7 @@ function originPart(origins: NonNullable<Overview['origins']>, account: string):
 function gatewayPart(
   store: NonNullable<Overview['store']>,
   { version, started_at, workers }: NonNullable<Overview['process']>,
+  logExport: Overview['log_export'],
 ): Html {
   const { is_reachable, refuses_writes, is_durable, losses, size, queued_log_entries: queued } = store
   return section(
@@ -310,8 +311,18 @@ function gatewayPart(
       ],
       ['Size', size === null ? 'unknown' : `${grouped(Math.ceil(size / 1024))} KiB`],
       ['Log queue', queued === 0 ? 'empty' : `${grouped(queued)} entries wait for the store`],
+      ...(logExport === undefined ? [] : [['Log export', exportState(logExport)] as const]),
     ]),
   )
+}
+
+function exportState({ waiting, failure }: NonNullable<Overview['log_export']>): Html {
+  const failing =
+    failure && html`${badge('failing', 'bad')} since ${time(failure.since)}: ${failure.message} `
+  if (waiting === null) return html`${failing}sent by another process on this machine`
+  if (waiting.oldest_at === null) return html`${failing}nothing waits`
+  const size = `${grouped(Math.ceil(waiting.bytes / 1024))} KiB`
+  return html`${failing}${grouped(waiting.entries)} entries wait (${size}), the oldest since ${time(waiting.oldest_at)}`
 }
 
 function section(id: string, title: string, content: Html): Html {

@@ -43,7 +43,7 @@ export function apiOf({
   ...own
 }: ApiParts): Api {
   const { store, tokens: verifier, tags, zones: records, spool } = services
-  const { secrets, writes, refusals, grants, logSeries, attention, limits } = management
+  const { secrets, writes, refusals, grants, logSeries, attention, limits, logExport } = management
   const zones = zoneFacts({
     config,
     documentation: config.errors.documentation,
@@ -61,5 +61,5 @@ export function apiOf({
     zones,
     providers: providerFacts({ config, plane, checker }),
   }
-  return { store, spool, ...guards, grants, pages: pagesUrl(config, admin), log, ...seen }
+  return { store, spool, logExport, ...guards, grants, pages: pagesUrl(config, admin), log, ...seen }
 }

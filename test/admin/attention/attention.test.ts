@@ -202,6 +202,35 @@ test('rules whose limits differ between machines need attention, with the limits
   assert.deepEqual(await found(value), [])
 })
 
+test('an export of log entries that fails needs attention, after a minute or if it does not pass', async t => {
+  const { ask, logExport, clock, keepToken } = await startApi(t)
+  const found = async (token?: string) =>
+    (await ask('GET', '/attention', token === undefined ? {} : { token })).json.result.items.filter(
+      ({ kind }: { kind: string }) => kind === 'log_export_failing',
+    )
+  const waiting = { entries: 7, bytes: 50, oldest: clock.now() }
+  logExport.state = { waiting, failure: null, maxDisk: 100 }
+  assert.deepEqual(await found(), [])
+  const failure = { since: clock.now(), message: 'connect ECONNREFUSED', isPermanent: false }
+  logExport.state = { waiting, failure, maxDisk: 100 }
+  clock.advance(31_000)
+  assert.deepEqual(await found(), [])
+  clock.advance(31_000)
+  const message =
+    'AI log entries have not been exported for 1 minutes: connect ECONNREFUSED. It is tried again and again; 7 entries wait in 50% of ai.log_export.max_disk, beyond which the oldest are dropped.'
+  assert.deepEqual(await found(), [
+    { kind: 'log_export_failing', severity: 'warning', message, resource: null },
+  ])
+  const refused = { since: clock.now(), message: 'status 401', isPermanent: true }
+  logExport.state = { waiting, failure: refused, maxDisk: 100 }
+  clock.advance(31_000)
+  const [{ severity, message: words }] = await found()
+  assert.equal(severity, 'critical')
+  assert.match(words, /: status 401\. Nothing is sent until that is changed; 7 entries wait/)
+  const { value } = await keepToken(['OAuth Clients Write'])
+  assert.deepEqual(await found(value), [])
+})
+
 test('origins that get no requests, and a store that may lose writes, need attention where the token may see them', async t => {
   const server = await startRedis(t, { aof: 'everysec' })
   const { ask, given, keepToken, kept, clock } = await startApi(t, store => store, server.url)

@@ -50,6 +50,27 @@ test('an overview shows requests, origins, store and process', async t => {
   assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, json), '')
 })
 
+test('an overview shows what waits for the export of log entries, unless it is off', async t => {
+  const { ask, logExport, clock, keepToken } = await startApi(t)
+  const read = async (token?: string) =>
+    (await ask('GET', '/overview', token === undefined ? {} : { token })).json.result.log_export
+  assert.equal(await read(), undefined)
+  const now = new Date(clock.now()).toISOString()
+  logExport.state = {
+    waiting: { entries: 3, bytes: 4096, oldest: clock.now() },
+    failure: { since: clock.now(), message: 'status 401', isPermanent: true },
+    maxDisk: 1,
+  }
+  assert.deepEqual(await read(), {
+    waiting: { entries: 3, bytes: 4096, oldest_at: now },
+    failure: { since: now, message: 'status 401', needs_change: true },
+  })
+  logExport.state = { waiting: null, failure: null, maxDisk: 1 }
+  assert.deepEqual(await read(), { waiting: null, failure: null })
+  const { value } = await keepToken(['OAuth Clients Write'])
+  assert.equal(await read(value), undefined)
+})
+
 test('an overview sums up the calls of AI gateways in the last day, the busiest first', async t => {
   const { ask, kept, clock } = await startApi(t)
   const now = clock.now()

@@ -50,6 +50,27 @@ test('the overview shows what the AI gateways were called, and leads to their ch
   assert.match(page.body, new RegExp(`href="${base}/gateways/default/logs/charts"`))
 })
 
+test('the overview says what waits for the export of log entries, and why', async t => {
+  const { get, base, logExport, clock } = await openDashboard(t)
+  assert.doesNotMatch((await get(base)).text, /Log export/)
+  const nothing = { entries: 0, bytes: 0, oldest: null }
+  logExport.state = { waiting: nothing, failure: null, maxDisk: 1e9 }
+  assert.match((await get(base)).text, /Log export nothing waits/)
+  logExport.state = {
+    waiting: { entries: 1234, bytes: 40_000, oldest: clock.now() },
+    failure: { since: clock.now(), message: `status 500: ${hostile}`, isPermanent: false },
+    maxDisk: 1e9,
+  }
+  const { text, body } = await get(base)
+  assert.match(
+    text,
+    /Log export failing since .*: status 500: .* 1,234 entries wait \(40 KiB\), the oldest since /,
+  )
+  assert.equal(body.includes(hostile), false)
+  logExport.state = { waiting: null, failure: null, maxDisk: 1e9 }
+  assert.match((await get(base)).text, /Log export sent by another process on this machine/)
+})
+
 test('findings come first on the overview, each with a link to the page that fixes it', async t => {
   const { get, base, keepToken, clock } = await openDashboard(t)
   const { token } = await keepToken(['API Tokens Read'], {
