@@ -1,13 +1,14 @@
 // Builds the record of a token from its settings.
 
 import { newId } from '../base/ids/id.ts'
-import type { Policy, Token, TokenOwner } from '../store/records/records.ts'
+import type { Policy, Token, TokenLimits, TokenOwner } from '../store/records/records.ts'
 import type { Minted } from './token.ts'
 
-/** Without limits, a token never expires and is valid from every address. */
+/** Without limits, a token never expires, and is valid from every address, for every gateway and model. */
 export interface TokenSettings
   extends Pick<Token, 'name'>,
-    Partial<Pick<Token, 'notBefore' | 'expiresOn' | 'addressesIn' | 'addressesNotIn'>> {
+    Partial<Pick<Token, 'notBefore' | 'expiresOn' | 'addressesIn' | 'addressesNotIn'>>,
+    TokenLimits {
   readonly policies: readonly Omit<Policy, 'id'>[]
 }
 
@@ -34,7 +35,7 @@ export function newToken(
 /** Replaces all settings of a token; omitted limits are removed. */
 export function withSettings(
   { account, id, digest, status, issuedOn, person }: Identity,
-  { name, policies, notBefore, expiresOn, addressesIn, addressesNotIn }: TokenSettings,
+  { name, policies, notBefore, expiresOn, addressesIn, addressesNotIn, gateways, models }: TokenSettings,
   now: number,
 ): Token {
   return {
@@ -48,6 +49,8 @@ export function withSettings(
     expiresOn: expiresOn ?? null,
     addressesIn: addressesIn ?? [],
     addressesNotIn: addressesNotIn ?? [],
+    ...(gateways && { gateways }),
+    ...(models && { models }),
     issuedOn,
     modifiedOn: now,
     ...(person && { person }),

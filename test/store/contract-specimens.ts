@@ -105,6 +105,8 @@ export function token(more: Partial<Token> = {}): Token {
     expiresOn: birth + 86_400_000,
     addressesIn: ['192.0.2.0/24', '2001:db8::/32'],
     addressesNotIn: [],
+    gateways: ['default', 'team-*'],
+    models: ['openai/*', 'ünïcode'],
     issuedOn: birth,
     modifiedOn: birth,
     ...more,

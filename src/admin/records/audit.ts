@@ -31,6 +31,7 @@ export function changedMembers(before: object, after: object): readonly string[]
 /** Entries have only the values of these, which are no secrets, nor free text that may contain one. */
 const openMembers: ReadonlySet<string> = new Set([
   ...['name', 'status', 'policies', 'condition', 'not_before', 'expires_on', 'settings', 'roles'],
+  ...['gateways', 'models'],
   ...['authentication', 'collect_logs', 'log_management', 'log_management_strategy', 'stream_usage'],
   ...['rate_limiting_interval', 'rate_limiting_key', 'rate_limiting_limit', 'rate_limiting_technique'],
   ...['retry_max_attempts', 'retry_delay', 'retry_backoff', 'on_abandon'],

@@ -2,12 +2,12 @@
 
 import { parseNetwork } from '../../net/address/address.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
-import type { Policy, Token } from '../../store/records/records.ts'
+import type { Policy, Token, TokenLimits } from '../../store/records/records.ts'
 import type { TokenSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { Field } from '../http/field.ts'
 
-export interface TokenBody extends Required<TokenSettings> {
+export interface TokenBody extends Required<Omit<TokenSettings, keyof TokenLimits>>, TokenLimits {
   /** Null if the body leaves it to the record. */
   readonly status: Token['status'] | null
 }
@@ -17,9 +17,10 @@ export const resourcePrefix = 'svc.api.account.'
 const maxNameLength = 120
 const maxPolicies = 50
 const maxAddresses = 200
+export const maxPatterns = 50
 
 const required = ['name', 'policies'] as const
-const optional = ['condition', 'expires_on', 'not_before'] as const
+const optional = ['condition', 'expires_on', 'gateways', 'models', 'not_before'] as const
 /** Members of responses that requests cannot set: a record that was fetched may be sent back with them. */
 const responseMembers = ['id', 'issued_on', 'modified_on', 'last_used_on', 'person'] as const
 
@@ -58,6 +59,7 @@ function readMembers(
     notBefore,
     expiresOn,
     ...readCondition(members.condition),
+    ...readLimits(members),
     status: null,
   }
 }
@@ -94,6 +96,30 @@ function readResources(resources: Field, account: string): void {
       `must be {"${resourcePrefix}${account}": "*"}: a token only works in the account that it is created in`,
     )
 }
+
+function readLimits({ gateways, models }: Readonly<Record<keyof TokenLimits, Field>>): TokenLimits {
+  return {
+    ...(hasValue(gateways) && { gateways: readPatterns(gateways, gatewayPattern, 'default or team-*') }),
+    ...(hasValue(models) && { models: readPatterns(models, modelPattern, 'openai/gpt-4o* or fast') }),
+  }
+}
+
+function hasValue({ value }: Field): boolean {
+  return value !== undefined && value !== null
+}
+
+function readPatterns(patterns: Field, form: RegExp, examples: string): readonly string[] {
+  return patterns.items(1, maxPatterns).flatMap(pattern => {
+    const { value } = pattern
+    if (typeof value === 'string' && form.test(value)) return [value]
+    pattern.refuse(`must be a name, in which * stands for any text, such as ${examples}`)
+    return []
+  })
+}
+
+export const gatewayPattern = /^[a-z0-9_*-]{1,64}$/
+/** As long as names of models may be. */
+export const modelPattern = /^[!-~]{1,256}$/
 
 function readCondition(condition: Field): Pick<Token, 'addressesIn' | 'addressesNotIn'> {
   const { request_ip } = condition.members([], ['request_ip'])

@@ -10,7 +10,7 @@ const tokens = '/client/v4/accounts/{account_id}/tokens'
 const token = `${tokens}/{token_id}`
 
 const reach =
-  'A token cannot allow more than the token that creates or changes it, nor for longer, nor from more addresses. An app that acts for a user can only list and delete tokens.'
+  'A token cannot allow more than the token that creates or changes it, nor for longer, from more addresses, or on more gateways and models. An app that acts for a user can only list and delete tokens.'
 
 const example = {
   name: 'Calls models from the office',
@@ -22,6 +22,8 @@ const example = {
     },
   ],
   condition: { request_ip: { in: ['127.0.0.0/8', '192.0.2.0/24'] } },
+  gateways: ['default', 'team-*'],
+  models: ['openai/gpt-4o*', 'fast'],
   expires_on: '2099-12-31T23:59:59Z',
 }
 

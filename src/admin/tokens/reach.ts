@@ -3,19 +3,22 @@
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { faultAt } from '../../errors/catalogue/api-faults.ts'
 import { AddressSet, parseNetwork } from '../../net/address/address.ts'
-import type { Policy, Token } from '../../store/records/records.ts'
+import { Glob } from '../../base/text/glob.ts'
+import type { Policy, Token, TokenLimits } from '../../store/records/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { permits } from '../../permissions/permit.ts'
 import { isoTime } from '../records/record-handlers.ts'
 
 type Policies = readonly Omit<Policy, 'id'>[]
-type Limits = Pick<Token, 'expiresOn' | 'addressesIn' | 'addressesNotIn'>
+type Limits = Pick<Token, 'expiresOn' | 'addressesIn' | 'addressesNotIn'> & TokenLimits
 
 export function reachBeyond(token: Limits & { readonly policies: Policies }, caller: Token): Fault[] {
   return [
     ...powersBeyond(token.policies, caller),
     ...lifeBeyond(token, caller),
     ...addressesBeyond(token, caller),
+    ...patternsBeyond('gateways', token, caller),
+    ...patternsBeyond('models', token, caller),
   ]
 }
 
@@ -59,6 +62,16 @@ function addressesBeyond(
     mistakes.push(forbidden(rule, '/condition/request_ip/not_in'))
   }
   return mistakes
+}
+
+/** A pattern is within another that matches its text: that one's star covers each of its own. */
+function patternsBeyond(name: keyof TokenLimits, token: Limits, caller: Limits): Fault[] {
+  const allowed = caller[name]?.map(pattern => new Glob(pattern, { isExact: true }))
+  if (allowed === undefined) return []
+  const isWithinOne = (text: string) => allowed.some(pattern => pattern.matches(text))
+  if (token[name]?.every(isWithinOne)) return []
+  const rule = `${name} must be set, with every entry within one of your token's: ${caller[name]!.join(', ')}`
+  return [forbidden(rule, `/${name}`)]
 }
 
 function areWithin(networks: readonly string[], others: readonly string[]): boolean {

@@ -20,7 +20,7 @@ import {
   time,
   writtenTime,
 } from '../schema/schema.ts'
-import { resourcePrefix } from './body.ts'
+import { gatewayPattern, maxPatterns, modelPattern, resourcePrefix } from './body.ts'
 
 const setByServer = about('As responses show it; set by the server.')
 const groupId = oneOf(permissionGroups.map(({ id }) => id))
@@ -65,6 +65,10 @@ const network: Schema = {
   pattern: '^[0-9A-Fa-f:.]+(?:/(?:0|[1-9][0-9]{0,2}))?$',
 }
 
+const star = 'A name, in which `*` stands for any text.'
+const gatewayPatterns: Schema = { ...text, description: star, pattern: gatewayPattern.source }
+const modelPatterns: Schema = { ...text, description: star, pattern: modelPattern.source }
+
 const condition = closed(
   {},
   { request_ip: closed({}, { in: listOf(network, 1, 200), not_in: listOf(network, 0, 200) }) },
@@ -75,6 +79,14 @@ const settings: Members = { name: printable(120), policies: listOf(writtenPolicy
 const limits: Members = {
   condition: about('Where it may be used from; anywhere by default.', condition),
   expires_on: about('When it expires; never by default.', orNull(writtenTime)),
+  gateways: about(
+    'The AI gateways that it may call, by their ids; all by default.',
+    orNull(listOf(gatewayPatterns, 1, maxPatterns)),
+  ),
+  models: about(
+    'The models that it may call: as the log names them, such as openai/gpt-4o, or the names of aliases and dynamic routes (dynamic/NAME), which include all that they lead to. All by default.',
+    orNull(listOf(modelPatterns, 1, maxPatterns)),
+  ),
   not_before: about('When it becomes valid; immediately by default.', orNull(writtenTime)),
 }
 
@@ -91,6 +103,7 @@ export const changedToken = closed(settings, {
 })
 
 const shownLimits: Members = { expires_on: time, not_before: time }
+const shownCalls: Members = { gateways: listOf(text), models: listOf(text) }
 const status = oneOf(['active', 'disabled', 'expired'])
 
 const shown: Members = {
@@ -118,11 +131,15 @@ export const value: Schema = {
 export const token = open(shown, {
   condition: shownCondition,
   person,
+  ...shownCalls,
   ...shownLimits,
   last_used_on: about('To the hour, and not before it was created; absent until a use is recorded.', time),
 })
 
-export const createdToken = open({ ...shown, value }, { condition: shownCondition, person, ...shownLimits })
+export const createdToken = open(
+  { ...shown, value },
+  { condition: shownCondition, person, ...shownCalls, ...shownLimits },
+)
 
 export const verifiedToken = open({ id, status }, shownLimits)
 

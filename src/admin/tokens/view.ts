@@ -14,6 +14,8 @@ export function viewToken(token: Token, now: number, lastUsed?: number) {
     policies: token.policies.map(viewPolicy),
     ...(token.person && { person: viewPerson(token.person) }),
     ...viewCondition(token),
+    ...(token.gateways && { gateways: token.gateways }),
+    ...(token.models && { models: token.models }),
     ...viewLimits(token),
     issued_on: isoTime(token.issuedOn),
     modified_on: isoTime(token.modifiedOn),

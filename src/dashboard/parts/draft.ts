@@ -101,11 +101,11 @@ export class Draft {
     return this.has('more')
   }
 
-  /** Returns the draft with the fields of a list without gaps, so that faults name the right ones. */
-  compact(name: string): Draft {
-    const rest = Object.entries(this.values).filter(([key]) => !isOf(key, name))
-    const row = this.list(name).map((value, i) => [`${name}.${i}`, value])
-    return new Draft(Object.fromEntries([...rest, ...row]), this.faults, this.status)
+  /** Returns the draft with the fields of lists without gaps, so that faults name the right ones. */
+  compact(...names: readonly string[]): Draft {
+    const rest = Object.entries(this.values).filter(([key]) => !names.some(name => isOf(key, name)))
+    const rows = names.flatMap(name => this.list(name).map((value, i) => [`${name}.${i}`, value]))
+    return new Draft(Object.fromEntries([...rest, ...rows]), this.faults, this.status)
   }
 
   /** Returns the key under which the form's resource is created once: that of the form, or a new one. */

@@ -6,7 +6,7 @@ import { Draft, etagField } from '../parts/draft.ts'
 import { isPicking } from '../parts/picker.ts'
 import { paths } from '../page/paths.ts'
 import { pickPermissions, tokenOf, tokensOf } from './handlers.ts'
-import { endOf, permissionsIn, policyOf, renamed } from './token-form.ts'
+import { callsIn, endOf, lists, permissionsIn, policyOf, renamed } from './token-form.ts'
 import type { PermissionGroup, Token } from './token.ts'
 import { editTokenView, stateView } from './views.ts'
 
@@ -22,7 +22,7 @@ export const showEditToken: Handler = async request => {
 export const changeToken: Handler = async request => {
   const response = await request.api.get<Token>(tokenOf(request))
   const token = response.result
-  const draft = Draft.of(request.form).compact('addresses')
+  const draft = Draft.of(request.form).compact(...lists)
   if (draft.isGrowing || isPicking(draft)) return edit(request, token, draft)
   const changed = await request.api.put<Token>(
     tokenOf(request),
@@ -77,12 +77,18 @@ function valuesOf(token: Token): Record<string, string> {
     name,
     expires_on: expires_on?.slice(0, 10) ?? '',
     ...Object.fromEntries(groups.map(({ id }) => [`permissions.${id}`, 'on'])),
-    ...Object.fromEntries(addresses.map((address, i) => [`addresses.${i}`, address])),
+    ...itemsOf('addresses', addresses),
+    ...itemsOf('gateways', token.gateways ?? []),
+    ...itemsOf('models', token.models ?? []),
   }
 }
 
+function itemsOf(list: (typeof lists)[number], items: readonly string[]): Record<string, string> {
+  return Object.fromEntries(items.map((item, i) => [`${list}.${i}`, item]))
+}
+
 function changedBy(draft: Draft, token: Token, account: string) {
-  const { status, condition, expires_on, ...rest } = token
+  const { status, condition, expires_on, gateways, models, ...rest } = token
   const addresses = draft.list('addresses')
   const { not_in } = condition?.request_ip ?? {}
   const request_ip = { ...(addresses.length > 0 && { in: addresses }), ...(not_in && { not_in }) }
@@ -92,6 +98,7 @@ function changedBy(draft: Draft, token: Token, account: string) {
     name: draft.value('name'),
     ...(isSimple(token) && { policies: [policyOf(draft, account)] }),
     condition: { request_ip },
+    ...callsIn(draft),
     // An unchanged day keeps its hour.
     ...(day !== '' && { expires_on: day === expires_on?.slice(0, 10) ? expires_on : endOf(day) }),
   }

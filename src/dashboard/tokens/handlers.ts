@@ -8,7 +8,7 @@ import { redirectWith } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
 import { isPicking, pickPreset, presetField } from '../parts/picker.ts'
-import { bodyOf, permissionsIn, renamed } from './token-form.ts'
+import { bodyOf, lists, permissionsIn, renamed } from './token-form.ts'
 import type { PermissionGroup, Token } from './token.ts'
 import { listView, newTokenView, revokeView, rollView, tokenView, valueView } from './views.ts'
 
@@ -39,7 +39,7 @@ export const showNewToken: Handler = request => {
 }
 
 export const createToken: Handler = async request => {
-  const draft = Draft.of(request.form).compact('addresses')
+  const draft = Draft.of(request.form).compact(...lists)
   if (draft.isGrowing || isPicking(draft)) return newToken(request, draft)
   const outcome = await request.api.post<Token & { readonly value: string }>(
     tokensOf(request),

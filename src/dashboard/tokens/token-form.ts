@@ -5,6 +5,8 @@ import type { Draft } from '../parts/draft.ts'
 export const renamed = {
   '/policies': 'permissions',
   '/condition/request_ip/in/': 'addresses',
+  '/gateways/': 'gateways',
+  '/models/': 'models',
 } as const
 
 /** Returns the ticked permissions. */
@@ -20,8 +22,18 @@ export function bodyOf(draft: Draft, account: string) {
     name: draft.value('name'),
     policies: [policyOf(draft, account)],
     ...(addresses.length > 0 && { condition: { request_ip: { in: addresses } } }),
+    ...callsIn(draft),
     ...(day !== '' && { expires_on: endOf(day) }),
   }
+}
+
+/** The lists of the form that `Draft.compact` closes up. */
+export const lists = ['addresses', 'gateways', 'models'] as const
+
+/** Returns the gateways and models that the form limits the token to; an empty list is no limit. */
+export function callsIn(draft: Draft) {
+  const [gateways, models] = [draft.list('gateways'), draft.list('models')]
+  return { ...(gateways.length > 0 && { gateways }), ...(models.length > 0 && { models }) }
 }
 
 /** Makes the policy that allows the ticked permissions. */

@@ -12,6 +12,8 @@ export interface Token {
   readonly condition?: {
     readonly request_ip: { readonly in?: readonly string[]; readonly not_in?: readonly string[] }
   }
+  readonly gateways?: readonly string[]
+  readonly models?: readonly string[]
   readonly expires_on?: string
   readonly not_before?: string
   readonly issued_on: string
@@ -53,6 +55,14 @@ export function addressesInWords({ condition }: Pick<Token, 'condition'>): strin
   const { in: allowed = [], not_in: denied = [] } = condition?.request_ip ?? {}
   const from = allowed.length === 0 ? 'Anywhere' : joined(allowed, 'and')
   return denied.length === 0 ? from : `${from}, except ${joined(denied, 'and')}`
+}
+
+/** Returns the gateways and models that a token is limited to, in words; null for all. */
+export function callsInWords({ gateways, models }: Pick<Token, 'gateways' | 'models'>): string | null {
+  const which = models && `Models ${joined(models, 'and')}`
+  const where = gateways && `gateways ${joined(gateways, 'and')}`
+  if (which === undefined) return where === undefined ? null : `Models of all providers, on the ${where}`
+  return where === undefined ? which : `${which}, on the ${where}`
 }
 
 /** Lists permissions in the usual order; a read permission is part of its write counterpart. */

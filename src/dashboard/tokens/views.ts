@@ -12,7 +12,7 @@ import { stepLink } from '../parts/next-step.ts'
 import { isPicking, picker } from '../parts/picker.ts'
 import { shownOnce, time, usedLately } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
-import { addressesInWords, type PermissionGroup, policiesInWords, type Token } from './token.ts'
+import { addressesInWords, callsInWords, type PermissionGroup, policiesInWords, type Token } from './token.ts'
 
 interface TokenList {
   readonly account: string
@@ -55,7 +55,14 @@ export function listView({ account, tokens, info, query, mayWrite, first }: Toke
   }
 }
 
-const labels = { name: 'Name', permissions: 'Permissions', expires_on: 'Last day', addresses: 'Address' }
+const labels = {
+  name: 'Name',
+  permissions: 'Permissions',
+  expires_on: 'Last day',
+  addresses: 'Address',
+  gateways: 'AI gateway',
+  models: 'Model',
+}
 
 interface NewToken {
   readonly account: string
@@ -102,6 +109,18 @@ function fieldsOf(draft: Draft, permissions: Html): Html {
     hint: 'It works from these addresses and networks only, such as 192.0.2.0/24. Without any it works from anywhere.',
     isOptional: true,
     add: 'Add another address',
+  })}${listField(draft, {
+    name: 'gateways',
+    label: labels.gateways,
+    hint: 'It calls models through these AI gateways only, by their ids. A * stands for any text: team-*. Without any, through all.',
+    isOptional: true,
+    add: 'Add another gateway',
+  })}${listField(draft, {
+    name: 'models',
+    label: labels.models,
+    hint: 'It calls these models only, such as openai/gpt-4o*. The name of an alias, or dynamic/NAME for a route, includes all that it leads to. Without any, it calls all.',
+    isOptional: true,
+    add: 'Add another model',
   })}`
 }
 
@@ -258,6 +277,7 @@ const factsOf = (token: Token) =>
         ? policiesInWords(token.policies)
         : html`${policiesInWords(token.policies)}, as far as the roles of that member do`,
     ],
+    ['Calls only', callsInWords(token)],
     ['Works from', addressesInWords(token)],
     ['Works since', token.not_before === undefined ? null : time(token.not_before)],
     ['Expires', time(token.expires_on)],

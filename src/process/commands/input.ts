@@ -16,6 +16,8 @@ export interface Input
     Values<typeof logFilters> {
   readonly accept?: string
   readonly permission?: readonly string[]
+  readonly 'only-gateway'?: readonly string[]
+  readonly 'only-model'?: readonly string[]
   readonly from?: string
   readonly to?: string
   readonly role?: readonly string[]

@@ -49,6 +49,20 @@ test('times and addresses are read', () => {
   assert.equal(token.expiresOn, Date.UTC(2026, 2, 1, 0, 0, 0, 500))
 })
 
+test('gateways and models are patterns, and null is no limit', () => {
+  const limits = {
+    gateways: ['default', 'team-*'],
+    models: ['openai/gpt-4o*', 'dynamic/*', '@local/llama3.2:1b'],
+  }
+  const token = read({ ...good, ...limits }) as TokenBody
+  assert.deepEqual([token.gateways, token.models], [limits.gateways, limits.models])
+  assert.deepEqual(read({ ...good, gateways: null, models: null }), read(good))
+  for (const gateways of [[], ['A'], [''], ['a b'], [7], 'default', ['x'.repeat(65)], Array(51).fill('a')])
+    assert.match(pointers({ ...good, gateways })[0]!, /^\/gateways(\/0)?$/)
+  for (const models of [[], [''], ['a b'], ['\u00e9'], ['a\n'], [null], {}, ['x'.repeat(257)]])
+    assert.match(pointers({ ...good, models })[0]!, /^\/models(\/0)?$/)
+})
+
 test('all faults are reported at once, with their pointers', () => {
   const body = {
     name: '',

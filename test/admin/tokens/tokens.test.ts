@@ -249,6 +249,63 @@ test('a token cannot create one that is valid from more addresses than itself', 
   )
 })
 
+test('a token that is limited to gateways or models cannot create one that is not', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const { value } = await keepToken(['API Tokens Write', 'AI Gateway Run'], {
+    gateways: ['default', 'team-*'],
+    models: ['openai/*', 'fast'],
+  })
+  const gateways = ['team-a']
+  const models = ['openai/gpt-4o*']
+  for (const [limits, pointers] of [
+    [{}, ['/gateways', '/models']],
+    [{ gateways }, ['/models']],
+    [{ gateways, models: null }, ['/models']],
+    [{ gateways: ['team-a', 'other'], models }, ['/gateways']],
+    [{ gateways: ['*'], models: ['*'] }, ['/gateways', '/models']],
+    [{ gateways: ['team*'], models: ['open*/*'] }, ['/gateways', '/models']],
+    [{ gateways, models: ['f*'] }, ['/models']],
+    [{ gateways, models: ['openai/gpt-4o', 'FAST'] }, ['/models']],
+    [{ gateways, models }, []],
+    [{ gateways: ['default', 'team-*'], models: ['openai/*', 'openai/*-mini', 'fast'] }, []],
+  ] as const) {
+    const { status, json } = await ask('POST', '/tokens', {
+      body: bodyOf(['AI Gateway Run'], limits),
+      token: value,
+    })
+    const found = json.errors.map(({ source }: { source: { pointer: string } }) => source.pointer)
+    assert.deepEqual(found, pointers, JSON.stringify(limits))
+    assert.equal(status, pointers.length > 0 ? 403 : 200)
+  }
+  const free = await keepToken(['AI Gateway Run'])
+  for (const [method, path, options] of [
+    ['PUT', `/tokens/${free.token.id}`, { body: bodyOf(['AI Gateway Run']) }],
+    ['PUT', `/tokens/${free.token.id}/value`, {}],
+  ] as const)
+    assert.equal((await ask(method, path, { ...options, token: value })).status, 403, path)
+})
+
+test('the limits of a token are shown, changed, removed and audited', async t => {
+  const { ask } = await startApi(t)
+  const limits = { gateways: ['team-*'], models: ['openai/gpt-4o*', 'fast'] }
+  const made = (await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run'], limits) })).json.result
+  assert.deepEqual([made.gateways, made.models], [limits.gateways, limits.models])
+  const path = `/tokens/${made.id}`
+  const body = bodyOf(['AI Gateway Run'], { models: ['fast'] })
+  const changed = (await ask('PUT', path, { body })).json.result
+  assert.deepEqual([changed.gateways, changed.models], [undefined, ['fast']])
+  const [audit] = (await ask('GET', '/audit_logs')).json.result
+  assert.deepEqual(audit.metadata.changed, ['gateways', 'models'])
+  assert.deepEqual(
+    [audit.oldValue, audit.newValue].map(value => JSON.parse(value)),
+    [limits, { models: ['fast'] }],
+  )
+  assert.deepEqual(
+    (await ask('PUT', path, { body: bodyOf(['AI Gateway Run']) })).json.result.models,
+    undefined,
+  )
+})
+
 test('a token for all accounts is rolled by such a token only', async t => {
   const { ask, keepToken } = await startApi(t)
   const names = ['API Tokens Write'] as const
@@ -291,9 +348,9 @@ test('an update replaces everything except the status, which must be named to ch
 test('a record can be written back as it was read', async t => {
   const { ask } = await startApi(t)
   const condition = { request_ip: { in: ['192.0.2.0/24'], not_in: ['192.0.2.1'] } }
-  const { value, ...made } = (
-    await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run'], { condition }) })
-  ).json.result
+  const limits = { condition, gateways: ['default'], models: ['openai/*'] }
+  const { value, ...made } = (await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run'], limits) })).json
+    .result
   assert.deepEqual(made.condition, condition)
   const { status, json } = await ask('PUT', `/tokens/${made.id}`, { body: made })
   assert.equal(status, 200, JSON.stringify(json))

@@ -221,6 +221,31 @@ test('a token is edited: what is shown is changed, and nothing else', async t =>
   assert.match(none.text, /Permissions: Choose at least one\./)
 })
 
+test('a token is limited to gateways and models, which its page shows', async t => {
+  const { base, get, submit, ask } = await openDashboard(t)
+  const limits = { 'gateways.0': 'team-*', 'models.1': 'openai/gpt-4o*', 'models.2': 'fast' }
+  const made = await submit(`${base}/tokens/new`, { name: 'limited', ...ticked('AI Gateway Run'), ...limits })
+  assert.match(made.text, /Calls only Models openai\/gpt-4o\* and fast, on the gateways team-\*/)
+  const find = async () =>
+    (await ask('GET', '/tokens')).json.result.find(({ name }: { name: string }) => name === 'limited')
+  const token = await find()
+  assert.deepEqual([token.gateways, token.models], [['team-*'], ['openai/gpt-4o*', 'fast']])
+  const path = `${base}/tokens/${token.id}`
+  const form = await get(`${path}/edit`)
+  assert.match(form.body, /value="team-\*".*value="openai\/gpt-4o\*".*value="fast"/s)
+  const fields = { name: 'limited', ...ticked('AI Gateway Run') }
+  const wrong = await form.submit(`${path}/edit`, { ...fields, 'gateways.1': 'Team', 'models.0': 'a b' })
+  assert.equal(wrong.status, 422)
+  assert.match(wrong.text, /AI gateway: .* Model: /)
+  const more = await form.submit(`${path}/edit`, { ...fields, 'models.0': 'fast', more: 'models' })
+  assert.match(more.body, /name="models\.1"/)
+  const saved = await form.submit(`${path}/edit`, { ...fields, 'gateways.0': '', 'models.0': 'fast' })
+  assert.equal(saved.status, 303)
+  const changed = await find()
+  assert.deepEqual([changed.gateways, changed.models], [undefined, ['fast']])
+  assert.match((await get(path)).text, /Calls only Models fast/)
+})
+
 test('a token with policies that no form can hold keeps them', async t => {
   const { base, submit, get, ask, account } = await openDashboard(t)
   const resources = { [`svc.api.account.${account}`]: '*' }

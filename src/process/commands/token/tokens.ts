@@ -1,5 +1,6 @@
 // The verbs of `gatehouse token`, on the store itself: operators may have no other access.
 
+import { gatewayPattern, maxPatterns, modelPattern } from '../../../admin/tokens/body.ts'
 import { viewToken } from '../../../admin/tokens/view.ts'
 import { isId } from '../../../base/ids/id.ts'
 import { nearest } from '../../../base/text/nearest.ts'
@@ -19,20 +20,32 @@ import { auditHere, withAccount } from '../store/configured-store.ts'
 /** Writes only the value to stdout, so that a script can capture it. */
 export async function create(input: Input): Promise<number> {
   const { name = 'command line', permission: wanted = ['AI Gateway Run'] } = input
+  const { 'only-gateway': gateways, 'only-model': models } = input
   const groups = permissionGroups.filter(({ name }) => wanted.includes(name))
   const unknown = wanted.find(name => !groups.some(group => group.name === name))
   if (unknown !== undefined) return complain(unknownPermission(unknown))
+  const flaw = flawOf('only-gateway', gateways, gatewayPattern) ?? flawOf('only-model', models, modelPattern)
+  if (flaw !== null) return complain(flaw)
   return withAccount(input, async (store, account) => {
     const permissions = groups.map(({ id }) => id)
     const policy = { effect: 'allow', permissionGroups: permissions, accounts: [account] } as const
     const now = Date.now()
     const minted = await new TokenTags(store).mint('svct_')
-    const { token, value } = newToken(account, { name, policies: [policy] }, now, minted)
-    const audit = auditHere(account, 'create', tokenResource(token), ['name', 'policies'], now)
+    const limits = { ...(gateways && { gateways }), ...(models && { models }) }
+    const { token, value } = newToken(account, { name, policies: [policy], ...limits }, now, minted)
+    const set = ['name', 'policies', ...Object.keys(limits)]
+    const audit = auditHere(account, 'create', tokenResource(token), set, now)
     if (!(await store.tokens.insert(token, { audit }))) throw new Error('two random token ids are the same')
     tell(`Account ${account}, token ${token.id}. Its value is shown only once:`)
     return printResult(input, { ...viewToken(token, now), value }, `${value}\n`)
   })
+}
+
+function flawOf(option: string, patterns: readonly string[] = [], form: RegExp): string | null {
+  const wrong = patterns.find(pattern => !form.test(pattern))
+  if (wrong !== undefined)
+    return `--${option} '${visible(wrong)}' must be a name, in which * stands for any text`
+  return patterns.length > maxPatterns ? `--${option} may be given ${maxPatterns} times` : null
 }
 
 function unknownPermission(name: string): string {

@@ -14,6 +14,14 @@ export const tokenCommands: Readonly<Record<string, Command>> = {
     options: {
       name: text('NAME', 'the name of the token; default command line'),
       permission: texts('NAME', 'what the token may do; repeatable, default AI Gateway Run'),
+      'only-gateway': texts(
+        'ID',
+        'an AI gateway that the token may call, such as team-*; repeatable, default all',
+      ),
+      'only-model': texts(
+        'MODEL',
+        'a model that the token may call, such as openai/gpt-4o*; repeatable, default all',
+      ),
       ...account,
       ...config,
       ...json,

@@ -63,6 +63,29 @@ async function filled(t: TestContext) {
   return { store, account, token, file, env }
 }
 
+test('a token is limited to gateways and models, whose names are checked', async t => {
+  const file = writeConfig(t, `zones: []\nstore: { url: '\${STORE}' }`)
+  const url = `sqlite:${join(file, '..', 'gatehouse.db')}`
+  const store = await openStore(url, { commandTimeout: 5_000 })
+  t.after(() => store.close())
+  await new FirstFill(store).run(7)
+  const create = (...args: string[]) =>
+    gatehouse(['token', 'create', '--config', file, ...args], { STORE: url })
+  const args = ['--only-gateway', 'team-*', '--only-model', 'openai/gpt-4o*', '--only-model', 'fast']
+  const { code, stdout, stderr } = await create(...args)
+  assert.equal(code, 0, stderr)
+  const { gateways, models } = (await store.tokens.findByDigest(digestOf(stdout.trim())))!
+  assert.deepEqual([gateways, models], [['team-*'], ['openai/gpt-4o*', 'fast']])
+  for (const [option, value] of [
+    ['--only-gateway', 'Team'],
+    ['--only-model', 'a b'],
+  ] as const) {
+    const refused = await create(option, value)
+    assert.equal(refused.code, 2)
+    assert.match(refused.stderr, new RegExp(`${option} '${value}' must be a name`))
+  }
+})
+
 test('tokens are listed as the API shows them, without their values', async t => {
   const { token, store, account } = await filled(t)
   const made = await token('create', '--name', 'laptop', '--permission', 'AI Gateway Read', '--json')
