@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const to = resolve(root, process.argv[2] ?? 'dist')
-const outside = ['acme-client', 'ioredis', 'oidc-provider', 'openid-client', 'tldts', 'undici']
+const outside = ['acme-client', 'aws4', 'ioredis', 'oidc-provider', 'openid-client', 'tldts', 'undici']
 
 /** Reads the sources as they are best started. */
 const sources: Plugin = {

@@ -1,7 +1,7 @@
 // Turns what the edge saw of a call into the stored entry, which keeps nothing of the call alive.
 
 import { isUtf8 } from 'node:buffer'
-import type { Kept, Usage } from '../ai/usage/usage.ts'
+import { type Kept, noTokens, type Usage } from '../ai/usage/usage.ts'
 import { estimatedIn, estimatedOut } from '../ai/usage/estimate.ts'
 import { sumOf } from '../ai/usage/session.ts'
 import { appOf, personal } from '../store/records/audit-entry.ts'
@@ -129,11 +129,10 @@ function useOf(
     return { usage, tokensIn: usage.tokensIn, tokensOut: usage.tokensOut, isEstimated: o.session.isEstimated }
   }
   if (answer === null || answer.isEncoded) return noUse
-  const usage = meter.usageOf({
-    ...answer,
-    isEventStream,
-    isWhole: (o.isWhole || o.isReadToEnd) && answer.hasEnd,
-  })
+  const isWhole = (o.isWhole || o.isReadToEnd) && answer.hasEnd
+  const found = meter.usageOf({ ...answer, isEventStream, isWhole })
+  const isSilent = found.tokensIn === null && found.tokensOut === null
+  const usage = isSilent && o.headCounts ? { ...noTokens, model: found.model, ...o.headCounts } : found
   const { tokensIn, tokensOut } = usage
   const isBroken =
     isStreamed && !o.isWhole && !o.isReadToEnd && tokensOut === null && o.status >= 200 && o.status < 300

@@ -5,6 +5,11 @@ import type { Gateway, LedgerAttempt, Metadata, Token } from '../store/records/r
 import type { Capture } from './capture.ts'
 import type { CustomCost } from './custom-cost.ts'
 
+interface HeadCounts {
+  readonly tokensIn: number
+  readonly tokensOut: number
+}
+
 export interface Observation {
   readonly gateway: Gateway
   readonly ray: string
@@ -46,6 +51,8 @@ export interface Observation {
   readonly response: Capture | null
   /** The usage reported by the events of a WebSocket; null for any other call. */
   readonly session: SessionUsage | null
+  /** What the head of the response says of tokens, for bodies that do not. */
+  readonly headCounts?: HeadCounts | null
   /** The body sent to the client; null if it is the provider's. */
   readonly relayed: Capture | null
   /** The members of the request that were removed for the provider. */

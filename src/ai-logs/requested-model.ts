@@ -4,7 +4,7 @@ import { lastMember } from '../ai/parsing/json-members.ts'
 
 const longest = 256
 
-/** Finds the model in the path (Google, Azure), else in the captured part of a JSON body; null for none. */
+/** Finds it in the path (Google, Azure, Bedrock), else in the captured part of a JSON body; null for none. */
 export function requestedModel(path: string, body: Buffer | null): string | null {
   return modelOfPath(path) ?? (body && modelOfBody(body))
 }
@@ -13,11 +13,28 @@ export function requestedModel(path: string, body: Buffer | null): string | null
 let last: { readonly path: string; readonly model: string | null } = { path: '', model: null }
 
 function modelOfPath(path: string): string | null {
-  if (path !== last.path) last = { path, model: pathModel.exec(path)?.[1] ?? null }
+  if (path !== last.path) last = { path, model: modelIn(path) }
   return last.model
 }
 
+function modelIn(path: string): string | null {
+  const [, plain] = pathModel.exec(path) ?? []
+  if (plain !== undefined) return plain
+  const [, encoded] = bedrockModel.exec(path) ?? []
+  return encoded === undefined ? null : unescaped(encoded)
+}
+
 const pathModel = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
+/** As in us.anthropic.claude-haiku-4-5-20251001-v1%3A0; ARNs of profiles have slashes, too. */
+const bedrockModel = /^\/model\/((?:[\w.:~-]|%[\dA-F]{2}){1,256})\/[\w-]+$/i
+
+function unescaped(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
 
 /** Takes the last such member at the top, as providers do: tools may have some, too. */
 function modelOfBody(body: Buffer): string | null {

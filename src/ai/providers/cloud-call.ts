@@ -8,11 +8,12 @@ interface CloudCall {
   readonly model: string
   readonly path: string
   readonly body: Buffer
+  readonly dropped: readonly string[]
 }
 
-/** Keeps every other member as it is; returns a call elsewhere unchanged. */
-export function atCloud<Call extends CloudCall>(call: Call): Call {
-  const { provider, model, path, body } = call
+/** Keeps every other member as it is; returns a call elsewhere unchanged. Reads the fields of its request. */
+export function atCloud<Call extends CloudCall>(call: Call, fields: readonly string[]): Call {
+  const { provider, model, path, body, dropped } = call
   const { claude } = provider
   if (claude === null || provider.dialect !== 'anthropic') return call
   const members = membersOf(body)
@@ -22,11 +23,15 @@ export function atCloud<Call extends CloudCall>(call: Call): Call {
   const remaining = members
     .filter(({ name }) => !claude.leavesOut.includes(name))
     .flatMap(({ nameStart, end }) => [comma, body.subarray(nameStart, end)])
-  const version = Buffer.from(`{"anthropic_version":${JSON.stringify(claude.version)}`)
+  const betas = claude.betas === null ? [] : betasIn(fields)
+  const known = betas.filter(beta => claude.betas!.includes(beta))
+  const isGiven = known.length === 0 || members.some(({ name }) => name === 'anthropic_beta')
+  const added = { anthropic_version: claude.version, ...(!isGiven && { anthropic_beta: known }) }
   return {
     ...call,
     path: path.replace('{model}', segment(model)).replace('{method}', method),
-    body: Buffer.concat([version, ...remaining, closing]),
+    body: Buffer.concat([Buffer.from(JSON.stringify(added).slice(0, -1)), ...remaining, closing]),
+    dropped: known.length === betas.length ? dropped : [...dropped, 'anthropic-beta'],
   }
 }
 
@@ -36,4 +41,10 @@ const closing = Buffer.from('}')
 /** The clouds' own SDKs write an @ as it is. */
 function segment(model: string): string {
   return encodeURIComponent(model).replaceAll('%40', '@')
+}
+
+function betasIn(fields: readonly string[]): readonly string[] {
+  return fields.flatMap((name, i) =>
+    i % 2 === 0 && name.toLowerCase() === 'anthropic-beta' ? fields[i + 1]!.split(/\s*,\s*/) : [],
+  )
 }

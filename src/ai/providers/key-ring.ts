@@ -1,7 +1,19 @@
 // The keys of one provider, used in turn; a key that the provider refuses rests for a while.
 
+/** What a signature is about. */
+export interface SignedRequest {
+  readonly method: string
+  readonly host: string
+  /** With its query. */
+  readonly path: string
+  readonly region: string
+  readonly body: Buffer | null
+}
+
 export interface Key {
   readonly value: string
+  /** Writes the lines of a credential for one request; absent for a key that is sent as it is. */
+  readonly sign?: ((request: SignedRequest) => string) | null
   /** Monotonic ms. */
   restsUntil: number
   /** Monotonic ms until which its provider asked it to rest, which may be longer. */

@@ -38,6 +38,8 @@ export interface ProviderRow extends Credential {
   readonly aliases: readonly string[]
   /** Of a provider with several places, of which calls may name one; the first configured is usual. */
   readonly place: Place | null
+  /** Whether streams may be in frames of AWS. */
+  readonly hasFrames: boolean
   /** Precedes a model that is written without its publisher. */
   readonly publisher: string
   /** At a cloud, models of Claude are called by an API of their own. */
@@ -49,6 +51,8 @@ export interface Place {
   readonly setting: string
   /** Its group is the name of the place in the path of a native call. */
   readonly inPath: RegExp
+  /** Whether the path of a native call begins with the place, which the provider does not know. */
+  readonly isPrefix: boolean
   /** The bases of places that have no host of their own name. */
   readonly everywhere: Readonly<Record<string, string>>
   /** Paths of native calls with a configured key; its group is the project. */
@@ -63,6 +67,8 @@ interface Claude {
   readonly version: string
   /** Members of the body that the path stands for. */
   readonly leavesOut: readonly string[]
+  /** Values of anthropic-beta that it takes, in the body; null for all, in the field. */
+  readonly betas: readonly string[] | null
 }
 
 export const bearer = { keyField: 'authorization', keyPrefix: 'Bearer ' } as const
@@ -82,6 +88,7 @@ const openaiLike = {
   streamsUsage: true,
   aliases: [],
   place: null,
+  hasFrames: false,
   publisher: '',
   claude: null,
 } as const
@@ -102,6 +109,7 @@ const anthropicLike = {
   streamsUsage: false,
   aliases: [],
   place: null,
+  hasFrames: false,
   publisher: '',
   claude: null,
 } as const
@@ -177,6 +185,7 @@ export const providerRows = {
     place: {
       setting: 'locations',
       inPath: /^\/v1(?:beta1)?\/projects\/[^/?]+\/locations\/([^/?]+)\//,
+      isPrefix: false,
       everywhere: { global: 'https://aiplatform.googleapis.com' },
       permitted:
         /^\/v1(?:beta1)?\/projects\/([^/?]+)\/locations\/[^/?]+\/(?:publishers\/[^/?]+\/models\/|endpoints\/(?:openapi\/|[^/?:]+:)|cachedContents)/,
@@ -188,6 +197,46 @@ export const providerRows = {
       methods: ['rawPredict', 'streamRawPredict'],
       version: 'vertex-2023-10-16',
       leavesOut: ['model', 'anthropic_version'],
+      betas: null,
+    },
+  },
+  'aws-bedrock': {
+    ...openaiLike,
+    base: 'https://bedrock-runtime.{resource}.amazonaws.com',
+    check: '/async-invoke?maxResults=1',
+    endpoints: { chat: '/openai/v1/chat/completions', responses: '/openai/v1/responses' },
+    hasFrames: true,
+    place: {
+      setting: 'regions',
+      inPath: /^\/bedrock-runtime\/([^/?]+)(?=\/)/,
+      isPrefix: true,
+      everywhere: {
+        'cn-north-1': 'https://bedrock-runtime.cn-north-1.amazonaws.com.cn',
+        'cn-northwest-1': 'https://bedrock-runtime.cn-northwest-1.amazonaws.com.cn',
+      },
+      permitted: /^\/(?:model\/[^/?]+\/(?:invoke|converse|count-tokens)|openai\/v1\/)/,
+    },
+    claude: {
+      isModel: /^(.*\banthropic\.claude-.+)/,
+      path: '/model/{model}/{method}',
+      methods: ['invoke', 'invoke-with-response-stream'],
+      version: 'bedrock-2023-05-31',
+      leavesOut: ['model', 'anthropic_version', 'stream'],
+      betas: [
+        'computer-use-2024-10-22',
+        'computer-use-2025-01-24',
+        'computer-use-2025-11-24',
+        'context-1m-2025-08-07',
+        'context-management-2025-06-27',
+        'dev-full-thinking-2025-05-14',
+        'effort-2025-11-24',
+        'fine-grained-tool-streaming-2025-05-14',
+        'interleaved-thinking-2025-05-14',
+        'output-128k-2025-02-19',
+        'token-efficient-tools-2025-02-19',
+        'tool-examples-2025-10-29',
+        'tool-search-tool-2025-10-19',
+      ],
     },
   },
   ollama: {

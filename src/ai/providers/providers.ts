@@ -23,6 +23,8 @@ import {
 export interface Provider extends Omit<ProviderRow, RowOnly> {
   readonly name: string
   readonly resource: string | null
+  /** Whether calls with the configured identity are signed, and so need their whole body first. */
+  readonly isSigned: boolean
   /** Only scheme, host and port are used for the connection; every path here includes its path. */
   readonly base: URL
   readonly keys: readonly string[]
@@ -130,8 +132,9 @@ export class Providers {
       entry = this.#entries.get(`${name}${path.slice(0, end)}`)
       rest = path.slice(end)
     } else if (place !== undefined) {
-      const [, named] = place.inPath.exec(path) ?? []
+      const [prefix = '', named] = place.inPath.exec(path) ?? []
       if (named !== undefined) entry = this.#entries.get(`${name}/${named}`)
+      if (place.isPrefix) rest = path.slice(prefix.length)
     }
     if (entry === undefined) return this.#unknown(name, isChecked)
     const { native, nativeRoot, sdkRoot, version, absent, unversioned } = entry
@@ -246,6 +249,7 @@ function entryOf(
     ...(name === 'azure-openai' && config?.identity != null && bearer),
     name,
     resource,
+    isSigned: config?.identity?.by.startsWith('aws_') === true,
     base: url,
     endpoints: Object.fromEntries(Object.entries(row.endpoints).map(([api, path]) => [api, full(path)])),
     claude: row.claude && { ...row.claude, path: full(row.claude.path) },

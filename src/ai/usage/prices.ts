@@ -77,6 +77,8 @@ export class PriceTable {
 /** Prices at a cloud are those of the publisher of the model; a custom provider has a base of its own. */
 function familyOf(name: string): string {
   if (name.startsWith(azure)) return `openai/${name.slice(azure.length).toLowerCase()}`
+  const [, claude] = claudeOfBedrock.exec(name) ?? []
+  if (claude !== undefined) return `anthropic/${claude}`
   if (name.startsWith(vertex))
     return publishedName(name.slice(vertex.length).replace(/^(?:google|anthropic)\//, ''))
   return name.startsWith(custom) ? name.slice(custom.length) : name
@@ -85,6 +87,9 @@ function familyOf(name: string): string {
 function publishedName(model: string): string {
   return `${model.startsWith('claude') ? 'anthropic' : 'google-ai-studio'}/${model}`
 }
+
+/** As in us.anthropic.claude-sonnet-4-5-20250929-v1:0, and in the ARN of an inference profile. */
+const claudeOfBedrock = /^aws-bedrock\/.*\banthropic\.(claude-[\w-]+?)(?:-v\d+(?::\d+)?)?$/
 
 const vertex = 'google-vertex-ai/'
 const azure = 'azure-openai/'

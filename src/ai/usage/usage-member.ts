@@ -34,6 +34,8 @@ const counted = {
     [['input_tokens'], ['cache_creation_input_tokens'], ['cache_read_input_tokens']],
     [['promptTokenCount'], ['toolUsePromptTokenCount']],
     [['toolUsePromptTokenCount']],
+    // Of Converse.
+    [['inputTokens'], ['cacheReadInputTokens'], ['cacheWriteInputTokens']],
   ],
   tokensOut: [
     [['completion_tokens']],
@@ -41,8 +43,9 @@ const counted = {
     [['candidatesTokenCount'], ['thoughtsTokenCount']],
     // A model that only thought has no candidates.
     [['thoughtsTokenCount']],
+    [['outputTokens']],
   ],
-  total: [[['total_tokens']], [['totalTokenCount']]],
+  total: [[['total_tokens']], [['totalTokenCount']], [['totalTokens']]],
   cacheRead: [
     [['cache_read_input_tokens']],
     [['prompt_tokens_details', 'cached_tokens']],
@@ -50,8 +53,13 @@ const counted = {
     [['input_token_details', 'cached_tokens']],
     [['cachedContentTokenCount']],
     [['prompt_cache_hit_tokens']],
+    [['cacheReadInputTokens']],
   ],
-  cacheWritten: [[['cache_creation_input_tokens']], [['prompt_tokens_details', 'cache_write_tokens']]],
+  cacheWritten: [
+    [['cache_creation_input_tokens']],
+    [['prompt_tokens_details', 'cache_write_tokens']],
+    [['cacheWriteInputTokens']],
+  ],
   cacheWrittenLong: [[['cache_creation', 'ephemeral_1h_input_tokens']]],
   audioIn: [
     [['prompt_tokens_details', 'audio_tokens']],

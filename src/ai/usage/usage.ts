@@ -33,6 +33,7 @@ export function usageOf(kept: Kept): Usage {
   const hidesLong = last !== null && last.cacheWritten > last.cacheWrittenLong
   const first =
     isEventStream && (isHalf || hidesLong) ? firstOfStream(isWhole && isAll ? head : wholeEvents(head)) : null
+  if (last === null && first === null) return new Found(kept, ...metricsOf(bytes, isEventStream))
   const wentIn = last?.tokensIn == null ? first : withLong(last, first)
   return new Found(kept, wentIn, last ?? first, last?.tokensOut ?? first?.tokensOut)
 }
@@ -233,6 +234,24 @@ export const noTokens: Tokens = {
   cost: null,
   tier: null,
 }
+
+/** Of Bedrock, for models whose own responses have no usage; twice, as input and output. */
+function metricsOf(bytes: Buffer, isEventStream: boolean): [Tokens | null, Tokens | null, number | null] {
+  const at = bytes.lastIndexOf(metricsName)
+  const [member = '', object] =
+    at === -1 ? [] : (metricsMember.exec(bytes.toString('latin1', at, at + 512)) ?? [])
+  if (object === undefined || levelOf(bytes, at, at + member.length, isEventStream) !== 1)
+    return [null, null, null]
+  const count = (name: string) => {
+    const [, digits] = new RegExp(`"${name}"\\s*:\\s*(\\d{1,15})\\b`).exec(object) ?? []
+    return digits === undefined ? null : numberOf(Number(digits))
+  }
+  const tokens = { ...noTokens, tokensIn: count('inputTokenCount'), tokensOut: count('outputTokenCount') }
+  return [tokens, tokens, tokens.tokensOut]
+}
+
+const metricsName = '"amazon-bedrock-invocationMetrics"'
+const metricsMember = /^"amazon-bedrock-invocationMetrics"\s*:\s*(\{[^{}]*\})/
 
 function countOf(bytes: Buffer, name: string): number | null {
   let at = bytes.length

@@ -5,6 +5,9 @@ export type CloudIdentity =
   | { readonly by: 'azure_machine'; readonly clientId: string | null; readonly scope: string }
   | ServiceAccount
   | { readonly by: 'google_machine' }
+  | AwsKeys
+  | AwsRole
+  | { readonly by: 'aws_machine'; readonly region: string }
 
 /** An application in Microsoft Entra, which proves itself by a secret or by the token of a workload. */
 export interface EntraIdentity {
@@ -16,6 +19,23 @@ export interface EntraIdentity {
     | { readonly secret: string } // secret
     | { readonly file: string } // the absolute path of a token that changes
   readonly scope: string
+}
+
+/** An access key of AWS, lasting or of a session. */
+interface AwsKeys {
+  readonly by: 'aws_keys'
+  readonly accessKeyId: string
+  readonly secretAccessKey: string // secret
+  readonly sessionToken: string | null // secret
+}
+
+/** A role of AWS that a workload assumes by its token. */
+interface AwsRole {
+  readonly by: 'aws_role'
+  readonly roleArn: string
+  readonly file: string // the absolute path of a token that changes
+  readonly url: string | null // of the service that gives credentials; null: that of the region
+  readonly region: string
 }
 
 /** A service account of Google Cloud. */

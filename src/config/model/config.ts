@@ -271,6 +271,7 @@ export const providerNames = [
   'openrouter',
   'azure-openai',
   'google-vertex-ai',
+  'aws-bedrock',
   'ollama',
 ] as const
 export type ProviderName = (typeof providerNames)[number]
@@ -294,7 +295,7 @@ export interface ProviderConfig {
   readonly speaks: 'openai' | 'anthropic' // the API that it speaks
   readonly apis: readonly ProviderApi[] | null // custom providers: which it has; null: as `speaks` usually goes with
   readonly models: readonly string[] | null // globs of those that may be named without the provider; null: as is known of it
-  readonly resources: readonly string[] // where callers may call it: resources of azure-openai, locations of google-vertex-ai
+  readonly resources: readonly string[] // where callers may call it: resources of azure-openai, locations of google-vertex-ai, regions of aws-bedrock
   readonly project: string | null // google-vertex-ai: whose models are called
   readonly identity: CloudIdentity | null // from which keys are made; null: they are those of the file
   readonly streamUsage: boolean | null // whether it may be asked for the usage of a stream; null: as is known of it

@@ -108,8 +108,12 @@ function warnOfModels({ models, providers }: Settings['ai'], findings: Findings)
   for (const { value } of [...models.values()].flatMap(alias => alias?.value ?? [])) {
     if (value.model === null || !value.model.value.includes('/')) continue
     const [name] = value.model.value.split('/') as [string]
-    const { url = null, keys = null, entra, service_account: account } = providers.get(name)?.value ?? {}
-    if (!needsKey(name, url) || (entra ?? account ?? null) !== null || keys?.value.some(key => key !== null))
+    const { url = null, keys = null, entra, service_account: account, aws } = providers.get(name)?.value ?? {}
+    if (
+      !needsKey(name, url) ||
+      (entra ?? account ?? aws ?? null) !== null ||
+      keys?.value.some(key => key !== null)
+    )
       continue
     const setting = keySetting(name, keys?.variables ?? [])
     findings.warn(value.model, `calls pass this model over, since its provider has no key: set ${setting}`)

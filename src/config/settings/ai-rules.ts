@@ -53,7 +53,10 @@ export const versions: Readonly<Record<string, string>> = {
 }
 
 /** The settings from which keys are made, of providers that have no lasting ones. */
-const identitySettings: Readonly<Record<string, string>> = { 'google-vertex-ai': 'service_account' }
+const identitySettings: Readonly<Record<string, string>> = {
+  'google-vertex-ai': 'service_account',
+  'aws-bedrock': 'aws',
+}
 
 /** Names the setting of a provider's keys, and the environment variables that it refers to. */
 export function keySetting(name: string, variables: readonly string[]): string {

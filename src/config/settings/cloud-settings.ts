@@ -88,6 +88,25 @@ function isRsa(pem: string): boolean {
   }
 }
 
+const accessKeyId = matching(/^\w{16,128}$/, 'must be the id of an access key, such as AKIAIOSFODNN7EXAMPLE')
+const role = matching(
+  /^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/,
+  'must be the ARN of a role, such as arn:aws:iam::123456789012:role/gatehouse',
+)
+
+// Unprinted, since a secret may have been written in place of the mapping.
+const aws = mapping(
+  {
+    access_key_id: optional(placed(scalar(accessKeyId)), null),
+    secret_access_key: optional(placed(scalar(visible, { unprinted: true })), null),
+    session_token: optional(placed(scalar(visible, { unprinted: true })), null),
+    role: optional(placed(scalar(role)), null),
+    token_file: optional(placed(existingFile), null),
+    sts: optional(placed(scalar(baseUrl('https://sts.us-east-1.amazonaws.com'))), null),
+  },
+  { unprinted: true },
+)
+
 const project = matching(
   /^[a-z0-9](?:[a-z0-9.:-]{0,61}[a-z0-9])$/,
   'must be the id of a project: lower-case letters, digits and hyphens',
@@ -100,7 +119,10 @@ export const clouds = {
   entra: optional(placed(wordOr(machine, entra)), null),
   service_account: optional(placed(wordOr(machine, scalar(serviceAccount, { unprinted: true }))), null),
   project: optional(placed(scalar(project)), null),
+  aws: optional(placed(wordOr(machine, aws)), null),
+  regions: optional(placed(list(scalar(placeName), { min: 1 })), null),
   locations: optional(placed(list(scalar(placeName), { min: 1 })), null),
 }
 
 export type EntraSettings = Value<typeof entra>
+export type AwsSettings = Value<typeof aws>

@@ -39,7 +39,7 @@ export function providerFields(
   if (!isFor(last.providerLines, head, ai, isTraced)) last.providerLines = writeLines(head, ai, isTraced)
   const { forwarded, credential, defaults } = last.providerLines
   const bringsOwn = credential !== '' || hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
-  return forwarded + (bringsOwn ? credential : configuredCredential(ai, keys, now)) + defaults
+  return forwarded + (bringsOwn ? credential : configuredCredential(head, ai, keys, now)) + defaults
 }
 
 function isFor(
@@ -63,6 +63,7 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
   const { fields, ids, hopByHop } = head
   let lines = ''
   let credential = ''
+  let signature = ''
   for (let i = 0; i < ids.length; i++) {
     const name = fields[2 * i]!
     if (!crosses(ids[i]!, 'request') || isNotForwarded(name) || hopByHop?.has(name.toLowerCase())) continue
@@ -70,7 +71,8 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     if (isTraced && isTraceField(ids[i]!)) continue
     if (ai.isRouted && ids[i] === field.other && !isForProvider(name, ai)) continue
     const line = `${name}: ${fields[2 * i + 1]}\r\n`
-    if (isOneOf(name, credentials)) credential += callersCredential(ai, name, fields[2 * i + 1]!, line)
+    if (provider.isSigned && isOneOf(name, signatureFields)) signature += line
+    else if (isOneOf(name, credentials)) credential += callersCredential(ai, name, fields[2 * i + 1]!, line)
     else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line
   }
   if (ai.rewriting !== null) lines += 'Accept-Encoding: identity\r\n'
@@ -83,7 +85,7 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     isTraced,
     isRouted: ai.isRouted,
     forwarded: lines,
-    credential,
+    credential: credential === '' ? '' : credential + signature,
     defaults: defaults(provider, fields),
   }
 }
@@ -112,6 +114,9 @@ export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchan
   return hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
 }
 
+/** Beside an Authorization that is a signature for AWS. */
+const signatureFields = ['x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256']
+
 const credentials = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
 
 /**
@@ -126,15 +131,28 @@ function callersCredential(
 ): string {
   if (target.api === 'rest' || isRouted) return ''
   if (target.api === 'native')
-    return isOneOf(name, provider!.credentialFields) && !holdsOurs(value) ? line : ''
+    return isOneOf(name, provider!.credentialFields) && !isPlaceholder(value) && !holdsOurs(value) ? line : ''
   if (!equalsIgnoreCase(name, 'authorization') || holdsOurs(value)) return ''
   const key = bearerOf(value)
   return key === null ? '' : credentialLine(provider!, key)
 }
 
-function configuredCredential(ai: AiExchange, keys: KeyRing, now: number): string {
+/** SDKs of AWS cannot but sign. An id this short is none of an access key, so its signature means nothing. */
+function isPlaceholder(value: string): boolean {
+  return value.startsWith(ofAws) && value.indexOf('/', ofAws.length) - ofAws.length < minAccessKey
+}
+
+const ofAws = 'AWS4-HMAC-SHA256 Credential='
+const minAccessKey = 16
+
+function configuredCredential({ method }: RequestHead, ai: AiExchange, keys: KeyRing, now: number): string {
+  const provider = ai.provider!
   ai.key = keys.next(now, ai.doubtedKeys ?? undefined)
-  return ai.key === null ? '' : credentialLine(ai.provider!, ai.key.value)
+  if (ai.key === null) return ''
+  const { value, sign } = ai.key
+  if (sign === undefined || sign === null) return credentialLine(provider, value)
+  const { host } = provider.base
+  return sign({ method, host, path: ai.path, region: provider.resource!, body: ai.body })
 }
 
 function credentialLine({ keyField, keyPrefix }: Provider, key: string): string {

@@ -1,5 +1,6 @@
 // Plans an AI call: its provider, path and body.
 
+import { formatSize } from '../../base/text/quantity.ts'
 import type { RouteNode } from '../../ai/failover/model-route.ts'
 import { readCall } from '../../ai/plan.ts'
 import type { NativeCall } from '../../ai/providers/providers.ts'
@@ -60,17 +61,19 @@ function planNativeWith(x: Exchange, ai: AiExchange, route: NativeCall, body: Bu
 function planNativeCall(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
   const refusal = sendNative(x, ai, route)
   if (refusal === null) beginNativeCourse(x, ai)
-  if (refusal !== null || (ai.keys === null && ai.course === null) || x.requestBody.done) return refusal
+  const isSigned = ai.made !== null && route.provider.isSigned
+  if (refusal !== null || x.requestBody.done) return refusal
+  if (ai.keys === null && ai.course === null && !isSigned) return null
   // Only a buffered body can be sent again. One that is too large or finds no room is
   // streamed.
   const limit = x.route!.config.bodyLimit
-  if (x.head.contentLength > limit) return null
+  if (x.head.contentLength > limit) return isSigned ? refuseCall('call_too_large', formatSize(limit)) : null
   const { bodyLimit } = x
   x.bodyLimit = Math.min(bodyLimit, limit)
   const gathering = gatherBody(x)
   if (!(gathering instanceof Promise)) {
     x.bodyLimit = bodyLimit
-    return null
+    return isSigned ? gathering : null
   }
   // The keys may be resting by then.
   return gathering.then(body => planNativeWith(x, ai, route, body))

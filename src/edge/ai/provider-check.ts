@@ -13,6 +13,7 @@ import type { Logger } from '../../log/log.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { guarded } from '../../base/guarded.ts'
+import type { MadeKey } from '../cloud-keys/made-key.ts'
 import { CloudKeys } from '../cloud-keys/cloud-keys.ts'
 import { Dial } from '../origin/dial/dial.ts'
 import { Handshakes } from '../origin/dial/handshakes.ts'
@@ -37,6 +38,8 @@ interface ProviderCheckerOptions {
   readonly clock?: Clock
   readonly timeout?: number
 }
+
+type Credential = string | MadeKey | null
 
 const silent = { info: () => {}, warn: () => {} }
 
@@ -82,7 +85,7 @@ export class ProviderChecker {
     const timer = setTimeout(guarded(abort, this.#options.crashed), timeout)
     try {
       const outcome = await this.#outcomeOf(origin, provider, {
-        key: made?.value ?? key,
+        key: made ?? key,
         timeout,
         signal: end.signal,
       })
@@ -107,7 +110,7 @@ export class ProviderChecker {
       key,
       timeout,
       signal,
-    }: { readonly key: string | null; readonly timeout: number; readonly signal: AbortSignal },
+    }: { readonly key: Credential; readonly timeout: number; readonly signal: AbortSignal },
   ): Promise<Outcome> {
     const dialled = await this.#dial(origin, timeout)
     if ('failure' in dialled) return dialled
@@ -165,13 +168,13 @@ function respond(
     signal,
     crashed,
   }: {
-    readonly key: string | null
+    readonly key: Credential
     readonly signal: AbortSignal
     readonly crashed: (bug: unknown) => void
   },
 ): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
-  const { base, check, keyField, keyPrefix, defaultFields } = provider
+  const { base, check, defaultFields } = provider
   const fail = (failure: Failure) => resolve({ phase: 'wait', failure })
   const outgoing: ClientRequest = request({
     createConnection: () => socket,
@@ -181,7 +184,7 @@ function respond(
       'user-agent': 'gatehouse-check',
       accept: 'application/json',
       ...Object.fromEntries(defaultFields),
-      ...(key !== null && { [keyField]: keyPrefix + key }),
+      ...fieldsOf(provider, key),
     },
     signal,
   })
@@ -197,4 +200,18 @@ function respond(
   outgoing.on('close', guarded(closed, crashed))
   outgoing.end()
   return promise
+}
+
+function fieldsOf(provider: Provider, key: Credential): Record<string, string> {
+  if (key === null) return {}
+  const { keyField, keyPrefix, base, check, resource } = provider
+  const { value, sign } = typeof key === 'string' ? { value: key, sign: null } : key
+  if (sign === null) return { [keyField]: keyPrefix + value }
+  const lines = sign({ method: 'GET', host: base.host, path: check, region: resource!, body: null })
+  return Object.fromEntries(
+    lines
+      .trimEnd()
+      .split('\r\n')
+      .map(line => line.split(': ', 2)),
+  )
 }

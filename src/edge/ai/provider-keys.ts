@@ -1,12 +1,13 @@
 // Chooses among the keys of a provider: one that is refused rests, and the call continues with the next.
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
+import { equalsIgnoreCase, firstValue } from '../../http1/fields/fields.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { retryAfterIn } from '../../http1/fields/retry-after.ts'
 import type { Key } from '../../ai/providers/key-ring.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Course } from '../ai-call/course.ts'
+import type { MadeKey } from '../cloud-keys/made-key.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
 
@@ -31,7 +32,7 @@ export function verdictOnKey(
   if (key === null) return null
   const isFinal = course !== null && !course.mayChangeKey(ai.attempts.length - ai.uncounted + 1)
   // Its provider may have revoked it, or forgotten its kind of keys: a new one decides.
-  if (ai.made !== null && head.status === 401 && ai.made.drop() && isWhole && !isFinal) return 'another'
+  if (ai.made !== null && replaces(ai.made, head) && isWhole && !isFinal) return 'another'
   if (keys === null) return course !== null && head.status === 401 ? 'given_up' : null
   const now = x.plane.clock.monotonic()
   if (head.status < 400) keys.worked(key, now)
@@ -50,6 +51,16 @@ export function verdictOnKey(
   if (first !== null) return outOfKeys(x, ai, first, now)
   // A key that is available again must not keep a call retrying forever.
   return isWhole && !isFinal && ++ai.keyChanges < keys.size ? 'another' : orGivenUp(course)
+}
+
+/** Whether a refused key gives way to a new one, or its signatures to those by the provider's clock. */
+function replaces(made: MadeKey, { status, fields }: ResponseHead): boolean {
+  if (status === 401) return made.drop()
+  const reason = status === 403 ? firstValue(fields, 'x-amzn-errortype') : null
+  if (reason === null) return false
+  if (/InvalidSignature|SignatureDoesNotMatch|RequestExpired|TimeTooSkewed/.test(reason))
+    return made.follow(firstValue(fields, 'date') ?? '')
+  return /ExpiredToken|UnrecognizedClient|InvalidClientTokenId/.test(reason) && made.drop()
 }
 
 function orGivenUp(course: Course | null): 'given_up' | null {

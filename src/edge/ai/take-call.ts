@@ -34,7 +34,7 @@ export function planModel(
     refusals,
     isRouted: ai.isRouted,
   })
-  return 'error' in call ? call : atCloud(call)
+  return 'error' in call ? call : atCloud(call, x.head.fields)
 }
 
 /** Replaces any other call; refuses one for which there is no key. */

@@ -1,10 +1,10 @@
 // Keys for Azure: tokens of an application in Microsoft Entra, or of a managed identity.
 
-import { readFile } from 'node:fs/promises'
 import type { CloudIdentity, EntraIdentity } from '../../config/model/cloud-config.ts'
-import { KeyFailure, type SendKeyCall } from './key-call.ts'
+import type { SendKeyCall } from './key-call.ts'
 import type { Minted } from './made-key.ts'
 import { form, formType, tokenIn } from './oauth.ts'
+import { tokenFile } from './token-file.ts'
 
 /** By the client credentials of an application (RFC 6749 section 4.4, RFC 7523 section 2.2). */
 export async function entraToken(
@@ -25,18 +25,6 @@ export async function entraToken(
 }
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
-
-/** Reads the token of a workload anew each time: it changes about once an hour. */
-async function tokenFile(path: string): Promise<string> {
-  let text: string
-  try {
-    text = (await readFile(path, 'utf8')).trim()
-  } catch (error) {
-    throw new KeyFailure(`the token file cannot be read (${(error as NodeJS.ErrnoException).code})`)
-  }
-  if (!/^[!-~]{1,16384}$/.test(text)) throw new KeyFailure('the token file has no token')
-  return text
-}
 
 /** From the endpoint of App Service and Container Apps, or the metadata service of a virtual machine. */
 export async function managedIdentityToken(

@@ -6,6 +6,7 @@ import type { Provider } from '../../ai/providers/providers.ts'
 import type { CloudIdentity } from '../../config/model/cloud-config.ts'
 import type { AiConfig, ProviderConfig } from '../../config/model/config.ts'
 import type { Logger } from '../../log/log.ts'
+import { awsKey } from './aws.ts'
 import { entraToken, managedIdentityToken } from './azure.ts'
 import { metadataToken, serviceAccountToken } from './google.ts'
 import { keyCalls, type SendKeyCall } from './key-call.ts'
@@ -47,7 +48,7 @@ export class CloudKeys {
       if (reason === null) log.info({ provider }, 'provider key made again')
       else log.warn({ provider, reason }, 'provider key not made')
     }
-    return new MadeKey({ clock, changed, mint: () => mint(config.identity!, send, clock.now()) })
+    return new MadeKey({ clock, changed, mint: skew => mint(config.identity!, send, { clock, skew }) })
   }
 }
 
@@ -60,7 +61,13 @@ function targetOf({ protocol, hostname, port }: URL) {
   } as const
 }
 
-function mint(identity: CloudIdentity, send: SendKeyCall, now: number): Promise<Minted> {
+interface Time {
+  readonly clock: Clock
+  readonly skew: () => number
+}
+
+function mint(identity: CloudIdentity, send: SendKeyCall, time: Time): Promise<Minted> {
+  const now = time.clock.now()
   switch (identity.by) {
     case 'entra':
       return entraToken(identity, send, now)
@@ -70,5 +77,9 @@ function mint(identity: CloudIdentity, send: SendKeyCall, now: number): Promise<
       return serviceAccountToken(identity, send, now)
     case 'google_machine':
       return metadataToken(send, now)
+    case 'aws_keys':
+    case 'aws_role':
+    case 'aws_machine':
+      return awsKey(identity, send, time)
   }
 }

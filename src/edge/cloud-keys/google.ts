@@ -2,13 +2,11 @@
 
 import { sign } from 'node:crypto'
 import type { ServiceAccount } from '../../config/model/cloud-config.ts'
-import type { KeyResponse, SendKeyCall } from './key-call.ts'
+import { type SendKeyCall, skewOf } from './key-call.ts'
 import type { Minted } from './made-key.ts'
 import { form, formType, tokenIn } from './oauth.ts'
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
-/** Ms by which the clock of this machine may differ before the other one is used. */
-const tolerance = 30_000
 
 /** For an assertion signed with the key of the account (RFC 7523 section 2.1). */
 export async function serviceAccountToken(
@@ -38,12 +36,6 @@ function assertionOf({ email, keyId, privateKey, tokenUrl }: ServiceAccount, at:
 
 function encoded(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
-}
-
-/** Ms by which the clock of a service is ahead; 0 if it differs little. */
-function skewOf({ headers }: Pick<KeyResponse, 'headers'>, now: number): number {
-  const skew = Date.parse(String(headers.date)) - now
-  return Math.abs(skew) > tolerance ? skew : 0
 }
 
 /** Of the service account that the machine or the pod has, from the metadata service. */

@@ -4,7 +4,7 @@ import type { ProxyConfig } from '../../config/model/pool-config.ts'
 
 const { getCACertificates } = process.getBuiltinModule('node:tls')
 
-interface KeyCall {
+export interface KeyCall {
   readonly url: string
   readonly method?: 'GET' | 'POST' | 'PUT'
   readonly headers?: Readonly<Record<string, string>>
@@ -79,7 +79,8 @@ export function membersOf(response: KeyResponse): Record<string, unknown> {
   const { host, status, text, headers } = response
   const members = objectIn(text)
   if (status !== 200) {
-    const said = [members?.error, members?.Code, members?.code].find(isCode)
+    const { Code: inner } = (members?.Error ?? {}) as { readonly Code?: unknown }
+    const said = [members?.error, members?.Code, members?.code, inner].find(isCode)
     const aadsts = /AADSTS\d+/.exec(text)?.[0]
     const words = [said, aadsts].filter(word => word !== undefined).join(' ')
     throw new KeyFailure(`${host} responded ${status}${words === '' ? '' : `: ${words}`}`, waitIn(headers))
@@ -87,6 +88,15 @@ export function membersOf(response: KeyResponse): Record<string, unknown> {
   if (members === null) throw new KeyFailure(`${host} did not respond with a JSON object`)
   return members
 }
+
+/** Ms by which the clock of a service is ahead; 0 if it differs little. */
+export function skewOf({ headers }: Pick<KeyResponse, 'headers'>, now: number): number {
+  const skew = Date.parse(String(headers.date)) - now
+  return Math.abs(skew) > tolerance ? skew : 0
+}
+
+/** Ms by which the clock of this machine may differ before the other one is used. */
+const tolerance = 30_000
 
 function objectIn(text: string): Record<string, unknown> | null {
   try {

@@ -8,10 +8,11 @@ export interface Minted {
   readonly value: string
   /** Ms; Infinity for a key that does not expire. */
   readonly lifetime: number
+  readonly sign?: NonNullable<Key['sign']>
 }
 
 interface MadeKeyParts {
-  readonly mint: () => Promise<Minted>
+  readonly mint: (skew: () => number) => Promise<Minted>
   readonly clock: Clock
   /** Called for the first failure and each with another reason, and once a key is made again. */
   readonly changed: (failure: string | null) => void
@@ -25,9 +26,12 @@ const firstPause = 1_000
 const longestPause = 60_000
 /** Ms for which the key of a provider is not replaced again because of a refusal. */
 const trial = 30_000
+/** Ms by which the clock of a provider may differ; it refuses signatures that are off by five minutes. */
+const tolerance = 60_000
 
 export class MadeKey implements Key {
   value = ''
+  sign: NonNullable<Key['sign']> | null = null
   readonly restsUntil = 0
   readonly saidUntil = 0
   readonly limits = []
@@ -42,6 +46,8 @@ export class MadeKey implements Key {
   #renewAt = 0
   #expiresAt = 0
   #retryAt = 0
+  /** Ms by which the provider is ahead of this machine. */
+  #skew = 0
 
   constructor(parts: MadeKeyParts) {
     this.#parts = parts
@@ -77,6 +83,14 @@ export class MadeKey implements Key {
     return true
   }
 
+  /** Signs by the clock of a provider that refuses signatures by ours. Returns whether that differs. */
+  follow(date: string): boolean {
+    const skew = Date.parse(date) - this.#parts.clock.now()
+    if (!(Math.abs(skew - this.#skew) > tolerance)) return false
+    this.#skew = skew
+    return true
+  }
+
   #make(now: number): Promise<string | null> {
     this.#making ??= this.#mint(now).finally(() => {
       this.#making = null
@@ -88,8 +102,9 @@ export class MadeKey implements Key {
     const { mint, clock, changed } = this.#parts
     const before = this.failure
     try {
-      const { value, lifetime } = await mint()
+      const { value, lifetime, sign = null } = await mint(() => this.#skew)
       this.value = value
+      this.sign = sign
       this.#madeAt = clock.monotonic()
       this.#renewAt = began + lifetime * renewal
       this.#expiresAt = began + Math.max(lifetime - margin, lifetime * renewal)

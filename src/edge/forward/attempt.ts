@@ -6,6 +6,8 @@ import { authenticatesConnection } from '../../http1/fields/connection-authentic
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { AbandonedCall } from './abandoned-call.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { asEventStream, EventFrames, hasEventFrames } from '../ai-call/event-frames.ts'
 import { FirstContent, isSound } from '../ai-call/content-start.ts'
 import { maxReasonSize, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
 import { deliverBug } from '../exchange/deliver.ts'
@@ -85,6 +87,8 @@ export class Attempt implements ConnectionRequest {
   #kept: BufferedBody | null = null
   #relaying: Relaying | null = null
   #held: HeldResponse | null = null
+  /** Of a stream that is decoded for callers of another API. */
+  #frames: EventFrames | null = null
   /** Null once content has begun, and for other responses. */
   #firstContent: FirstContent | null = null
 
@@ -205,7 +209,7 @@ export class Attempt implements ConnectionRequest {
 
   relay({ head, body, whole = null }: ResponseEvent): void {
     this.endUpload()
-    this.#relaying = relay(this.#x, this.#lease!, head, body, whole)
+    this.#relaying = relay(this.#x, this.#lease!, head, body, { whole, isDecoded: this.#frames !== null })
     if (this.#relaying === null) return this.#reportUnusable('GH_BAD_ANSWER')
     // One that was held to its end has begun.
     if (this.#x.ai !== null && body.framing !== 'none' && whole === null)
@@ -256,8 +260,9 @@ export class Attempt implements ConnectionRequest {
     if (!this.#x.client.interim(this.#x, relayedInterim(this.#x, head))) this.#lease?.pause()
   }
 
-  head(head: ResponseHead, body: ResponseBody): void {
+  head(received: ResponseHead, body: ResponseBody): void {
     const { ai } = this.#x
+    const head = ai !== null && ai.provider!.hasFrames ? this.#unframed(ai, received) : received
     // Over HTTP/2 it would open the tunnel that the origin does not (RFC 8441 section 5).
     if (this.wantsUpgrade && this.#x.head.version === '2' && head.status < 300)
       return this.#reportUnusable('GH_BAD_UPGRADE')
@@ -276,6 +281,13 @@ export class Attempt implements ConnectionRequest {
   }
 
   data(bytes: Buffer): void {
+    if (this.#frames === null) return this.#take(bytes)
+    const events = this.#frames.push(bytes)
+    if (events === false) this.#reportUnusable('GH_BAD_ANSWER')
+    else if (events !== null) this.#take(events)
+  }
+
+  #take(bytes: Buffer): void {
     if (this.#held !== null) return this.#hold(this.#held, bytes)
     if (this.#firstContent?.push(bytes)) this.#firstContent = null
     this.#awaitMore()
@@ -290,6 +302,7 @@ export class Attempt implements ConnectionRequest {
 
   end(trailers: string[] | null): void {
     const x = this.#x
+    if (this.#frames?.isWhole === false) return this.#reportUnusable('GH_BAD_ANSWER')
     if (this.#held !== null && !this.#endHeld(this.#held)) return
     if (!this.isBlamed) x.member!.health.succeeded()
     if (!this.#relaying!.bodyEnd()) return this.#reportUnusable('GH_BAD_ANSWER')
@@ -382,6 +395,13 @@ export class Attempt implements ConnectionRequest {
     else this.#enter('waiting', this.timeouts.response)
   }
 
+  /** A native caller reads frames by itself. */
+  #unframed({ target }: AiExchange, head: ResponseHead): ResponseHead {
+    if (target.api === 'native' || !hasEventFrames(head)) return head
+    this.#frames = new EventFrames()
+    return asEventStream(head)
+  }
+
   #hold(held: HeldResponse, bytes: Buffer): void {
     const { head, isError, content, maxSize } = held
     held.bytes.append(bytes)
@@ -409,7 +429,7 @@ export class Attempt implements ConnectionRequest {
   #releaseHeld({ head, body, bytes }: HeldResponse, whole: Buffer | null = null): void {
     this.#held = null
     this.#owner.report({ type: 'response', head, body, whole })
-    if (this.#relaying !== null && bytes.size > 0) this.data(bytes.bytes)
+    if (this.#relaying !== null && bytes.size > 0) this.#take(bytes.bytes)
   }
 
   #reportFailedStart(head: ResponseHead): void {

@@ -1,6 +1,8 @@
 // A response on its way to the client, rewritten if the call needs it.
 
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
+import { asEventStream, EventFrames, hasEventFrames } from '../ai-call/event-frames.ts'
+import type { Tap } from '../ai-call/tap.ts'
 import type { Rewriter } from '../ai-call/rewriter.ts'
 import { CompressedBody } from '../compression/compressed-body.ts'
 import type { Encoding } from '../encoding/encoders.ts'
@@ -18,7 +20,7 @@ export function relay(
   lease: Lease,
   head: ResponseHead,
   body: ResponseBody,
-  whole: Buffer | null,
+  { whole, isDecoded }: { readonly whole: Buffer | null; readonly isDecoded: boolean },
 ): Relaying | null {
   x.respondedAt = x.plane.clock.monotonic()
   x.releaseLongWork()
@@ -29,11 +31,21 @@ export function relay(
   if (head.isEventStream && body.framing !== 'none')
     x.becomeEventStream(new EventStream(head.isEncoded || encoding !== null))
   const rewriter = x.ai?.rewriting?.begin(head, whole) ?? null
-  x.tap?.noteHead(head, rewriter !== null && rewriter !== false)
+  // The log has the events, and reads their usage.
+  const frames =
+    x.tap !== null && x.ai!.provider!.hasFrames && hasEventFrames(head) ? new EventFrames() : null
+  x.tap?.noteHead(frames === null ? head : asEventStream(head), rewriter !== null && rewriter !== false)
   if (rewriter === false) return null
-  x.responseFraming = relayedFraming(body, rewriter !== null || encoding !== null)
+  x.responseFraming = relayedFraming(body, isDecoded || rewriter !== null || encoding !== null)
   const sink = x.client.relay(x, relayedHead(x, head, decision))
-  return new Relaying(x, lease, sink, rewriter, encoding)
+  return new Relaying(x, lease, sink, { rewriter, frames, encoding })
+}
+
+interface Changes {
+  readonly rewriter: Rewriter | null
+  /** Decodes what the log notes. */
+  readonly frames: EventFrames | null
+  readonly encoding: Encoding | null
 }
 
 export class Relaying {
@@ -43,17 +55,13 @@ export class Relaying {
   readonly #sink: ResponseSink
   readonly #rewriter: Rewriter | null
   readonly #compressed: CompressedBody | null
+  readonly #frames: EventFrames | null
 
-  constructor(
-    x: Exchange,
-    lease: Lease,
-    sink: ResponseSink,
-    rewriter: Rewriter | null,
-    encoding: Encoding | null,
-  ) {
+  constructor(x: Exchange, lease: Lease, sink: ResponseSink, { rewriter, frames, encoding }: Changes) {
     this.#x = x
     this.#lease = lease
     this.#rewriter = rewriter
+    this.#frames = frames
     this.#compressed = encoding === null ? null : new CompressedBody(x, sink, encoding, this)
     this.#sink = this.#compressed ?? sink
     if (encoding !== null) x.compressed = this.#compressed
@@ -62,7 +70,7 @@ export class Relaying {
   /** False if the bytes cannot be rewritten. */
   data(bytes: Buffer): boolean {
     const x = this.#x
-    x.tap?.noteResponse(bytes, x.plane.clock)
+    if (x.tap !== null) this.#note(x.tap, bytes)
     if (this.#rewriter !== null) return this.#rewrite(this.#rewriter.push(bytes))
     this.#write(bytes)
     return true
@@ -105,6 +113,11 @@ export class Relaying {
     if (this.#compressed === null) return
     this.#compressed.close()
     if (this.#x.stage === 'none') this.#x.compressed = null
+  }
+
+  #note(tap: Tap, bytes: Buffer): void {
+    const noted = this.#frames === null ? bytes : this.#frames.push(bytes)
+    if (noted !== null && noted !== false) tap.noteResponse(noted, this.#x.plane.clock)
   }
 
   #rewrite(bytes: Buffer | null | false): boolean {

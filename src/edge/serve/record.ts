@@ -7,6 +7,7 @@ import type { AccessEntry } from '../../log/log.ts'
 import { ownText } from '../../base/text/own-text.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
+import { firstValue } from '../../http1/fields/fields.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
 import type { Observation } from '../../ai-logs/observation.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
@@ -146,6 +147,7 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
     responseContentType: cut(tap.head?.contentType ?? null),
     requestEncoding: cut(ai.fields.contentEncoding),
     responseEncoding: cut(tap.head?.contentEncoding ?? null),
+    ...(ai.provider!.hasFrames && tap.head !== null && { headCounts: countsOfBedrock(tap.head.fields) }),
     keepsPayloads: tap.keepsPayloads,
     request: tap.request,
     response: tap.response,
@@ -153,6 +155,16 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
     relayed: tap.relayed,
     dropped: ai.dropped,
   }
+}
+
+/** Null unless both counts are there, as they are for models that are invoked. */
+function countsOfBedrock(fields: readonly string[]) {
+  const count = (name: string) => {
+    const digits = firstValue(fields, `x-amzn-bedrock-${name}-token-count`)
+    return digits !== null && /^\d{1,15}$/.test(digits) ? Number(digits) : null
+  }
+  const [tokensIn, tokensOut] = [count('input'), count('output')]
+  return tokensIn === null || tokensOut === null ? null : { tokensIn, tokensOut }
 }
 
 let last: { readonly provider: Provider | null; readonly target: string; readonly path: string } = {

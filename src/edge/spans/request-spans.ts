@@ -182,6 +182,7 @@ const providers: Readonly<Record<string, string>> = {
   mistral: 'mistral_ai',
   'azure-openai': 'azure.ai.openai',
   'google-vertex-ai': 'gcp.vertex_ai',
+  'aws-bedrock': 'aws.bedrock',
 }
 
 /** By its path, whatever its API; null if unknown. */

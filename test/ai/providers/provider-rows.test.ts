@@ -38,6 +38,7 @@ function line([name, row]: readonly [string, ProviderRow]): string {
 const shared: Readonly<Record<string, string>> = {
   'azure-openai': 'those of openai',
   'google-vertex-ai': 'those of google-ai-studio and anthropic',
+  'aws-bedrock': 'those of anthropic',
 }
 
 test('the page says of which day the prices are that come with Gatehouse', () => {

@@ -292,6 +292,7 @@ describe('a provider', () => {
       configured('anthropic', { keys: ['k'] }),
       configured('azure-openai', { resources: ['east', 'west'] }),
       configured('google-vertex-ai', { resources: ['global', 'europe-west4'], project: 'acme' }),
+      configured('aws-bedrock', { resources: ['us-east-1'] }),
       configured('custom-a', { url: 'https://a.test', speaks: 'anthropic' }),
       configured('custom-o', { url: 'https://o.test/v1/' }),
     ],
@@ -366,5 +367,31 @@ describe('a provider of several locations', () => {
       'messages',
       `${of('global')}/publishers/anthropic/models/{model}:{method}`,
     ])
+  })
+})
+
+describe('a provider of several regions', () => {
+  const providers = new Providers({
+    providers: [configured('aws-bedrock', { resources: ['us-east-1', 'cn-north-1'] })],
+  })
+
+  test('leaves the region out of the path of a native call', () => {
+    const call = providers.native('aws-bedrock', '/bedrock-runtime/cn-north-1/model/a%3A0/invoke?x=1')
+    ok(!('error' in call))
+    deepEqual(
+      [call.provider.base.origin, call.path, call.withoutCredential],
+      ['https://bedrock-runtime.cn-north-1.amazonaws.com.cn', '/model/a%3A0/invoke?x=1', null],
+    )
+  })
+
+  test('has models with colons, prefixes and slashes', () => {
+    const found = (name: string) => {
+      const { provider, name: model } = providers.model(`aws-bedrock/${name}`)!
+      return [provider.resource, model, provider.dialect]
+    }
+    deepEqual(found('eu.anthropic.claude-a-v1:0'), ['us-east-1', 'eu.anthropic.claude-a-v1:0', 'anthropic'])
+    deepEqual(found('cn-north-1/amazon.nova'), ['cn-north-1', 'amazon.nova', 'openai'])
+    const arn = 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-a-v1:0'
+    deepEqual(found(arn), ['us-east-1', arn, 'anthropic'])
   })
 })

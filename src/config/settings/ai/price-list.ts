@@ -122,8 +122,7 @@ function listOfLiteLlm(content: Record<string, unknown>): PriceList {
     if (name === 'sample_spec' || !isObject(price) || typeof price.litellm_provider !== 'string') continue
     const rates = ratesOf(price, '')
     if (rates === null) continue
-    const by = price.litellm_provider
-    const model = name.startsWith(`${by}/`) ? name.slice(by.length + 1) : name
+    const { by, model } = modelOfLiteLlm(price.litellm_provider, name)
     const tiers: Record<string, Rates> = {}
     for (const [tier, ending] of tierEndings) {
       const ofTier = ratesOf(price, ending)
@@ -138,6 +137,14 @@ function listOfLiteLlm(content: Record<string, unknown>): PriceList {
     })
   }
   return { date: null, prices }
+}
+
+/** Models of clouds are grouped by publisher or API there. */
+function modelOfLiteLlm(by: string, name: string): { readonly by: string; readonly model: string } {
+  if (by.startsWith('vertex_ai')) return { by: 'google-vertex-ai', model: name.replace(/^vertex_ai\//, '') }
+  if (by.startsWith('bedrock'))
+    return { by: 'aws-bedrock', model: name.replace(/^bedrock\/(?:converse\/)?/, '') }
+  return { by, model: name.startsWith(`${by}/`) ? name.slice(by.length + 1) : name }
 }
 
 const tierEndings = [
