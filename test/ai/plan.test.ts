@@ -123,6 +123,8 @@ describe('a REST call', () => {
     const other = planned(rest('messages'), { model: 'openai/gpt-4o', messages, max_tokens: 9 })
     deepEqual([other.path, other.dialect], ['/v1/chat/completions', 'anthropic'])
     ok(other.translation)
+    const responses = planned(rest('responses'), { model: 'anthropic/claude-sonnet-4-5', input: 'Hi' })
+    deepEqual([responses.path, responses.dialect, responses.asks], ['/v1/messages', 'responses', 'anthropic'])
   })
 
   test('keeps every digit of numbers that are translated', () => {

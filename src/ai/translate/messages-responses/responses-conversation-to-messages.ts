@@ -85,7 +85,7 @@ function isOfModel({ kind }: Item): boolean {
 }
 
 function turnsOf(items: readonly Item[], at: Place): readonly Turn[] {
-  return isOfModel(items[0]!) ? modelTurn(items, at) : otherTurns(items, at)
+  return isOfModel(items[0]!) ? modelTurn(items, at) : otherTurns(items)
 }
 
 function modelTurn(items: readonly Item[], at: Place): readonly Turn[] {
@@ -110,8 +110,8 @@ function modelBlocks(item: Item, at: Place): readonly ModelBlock[] {
 }
 
 /** Messages requires the results of tools first, and takes all in one turn. */
-function otherTurns(items: readonly Item[], at: Place): readonly Turn[] {
-  const results = items.flatMap(item => (item.kind === 'result' ? [resultOf(item, at)] : []))
+function otherTurns(items: readonly Item[]): readonly Turn[] {
+  const results = items.flatMap(item => (item.kind === 'result' ? [resultOf(item)] : []))
   const turns: Turn[] = []
   let content: (ShownBlock | ToolResult)[] = [...results]
   const endTurn = () => {
@@ -119,7 +119,7 @@ function otherTurns(items: readonly Item[], at: Place): readonly Turn[] {
     content = []
   }
   for (const item of items) {
-    if (item.kind === 'user') content.push(...shownBlocks(item.parts, at))
+    if (item.kind === 'user') content.push(...shownBlocks(item.parts))
     if (item.kind !== 'system') continue
     endTurn()
     turns.push({ role: 'system', content: textBlocks(item.parts) })
@@ -128,23 +128,24 @@ function otherTurns(items: readonly Item[], at: Place): readonly Turn[] {
   return turns
 }
 
-function resultOf({ id, parts }: Extract<Item, { readonly kind: 'result' }>, at: Place): ToolResult {
-  return { type: 'tool_result', tool_use_id: id, content: shownBlocks(parts, at) }
+function resultOf({ id, parts }: Extract<Item, { readonly kind: 'result' }>): ToolResult {
+  return { type: 'tool_result', tool_use_id: id, content: shownBlocks(parts) }
 }
 
-/** Messages does not accept empty blocks. */
+/** Messages does not accept blocks without a character to read. */
 function textBlocks(parts: readonly TextPart[]): readonly TextBlock[] {
-  return parts.filter(({ text }) => text !== '').map(({ text }) => ({ type: 'text', text }))
+  return parts.filter(({ text }) => text.trim() !== '').map(({ text }) => ({ type: 'text', text }))
 }
 
-function shownBlocks(parts: readonly InputPart[], at: Place): readonly ShownBlock[] {
+function shownBlocks(parts: readonly InputPart[]): readonly ShownBlock[] {
   return parts.flatMap((part): ShownBlock | readonly ShownBlock[] => {
     if (part.type === 'text') return textBlocks([part])
     if (part.type === 'image') {
-      const source = sourceOfUrl(part.url, at)
+      if (part.detail === 'low') part.at.step('detail').drop()
+      const source = sourceOfUrl(part.url, part.at.step('image_url'))
       return source === undefined ? [] : { type: 'image', source }
     }
-    const source = documentSource(part.data, at)
+    const source = documentSource(part.data, part.at.step('file_data'))
     return source === undefined ? [] : { type: 'document', source, title: part.name }
   })
 }
@@ -155,7 +156,7 @@ const plain = 'data:text/plain;base64,'
 function documentSource(url: string, at: Place): DocumentSource | undefined {
   if (url.startsWith(pdf))
     return { type: 'base64', media_type: 'application/pdf', data: url.slice(pdf.length) }
-  if (!url.startsWith(plain)) return at.fault('must have files as data URLs in base64, of PDF or plain text')
+  if (!url.startsWith(plain)) return at.fault('must be a data URL in base64 of PDF or plain text')
   const data = Buffer.from(url.slice(plain.length), 'base64').toString()
   return { type: 'text', media_type: 'text/plain', data }
 }

@@ -97,7 +97,9 @@ export class ResponseWriter {
   call(id: string, tool: CallerTool): Call {
     this.#closeOpen()
     const { prefix } = callForms[tool.type]
-    return this.#open(index => new Call(this, index, this.#itemId(prefix), id, tool))
+    // Callers name a call of the shell by either id.
+    const itemId = tool.type === 'local_shell' ? id : this.#itemId(prefix)
+    return this.#open(index => new Call(this, index, itemId, id, tool))
   }
 
   finish({ reason, counts, serviceTier }: Ending, now: number): void {
@@ -315,6 +317,7 @@ class Call extends Item {
     const item = { id: this.id, type: callForms[type].type, status, call_id: this.#callId }
     if (type === 'tool_search')
       return { ...item, execution: 'client', arguments: readObject(this.#input) ?? {} }
+    if (type === 'local_shell') return { ...item, action: shellAction(this.#input) }
     return { ...item, name, ...(namespace === undefined ? {} : { namespace }), ...this.#whole() }
   }
 
@@ -334,7 +337,15 @@ const callForms = {
   function: { type: 'function_call', prefix: 'fc', event: 'response.function_call_arguments' },
   custom: { type: 'custom_tool_call', prefix: 'ctc', event: 'response.custom_tool_call_input' },
   tool_search: { type: 'tool_search_call', prefix: 'tsc', event: null },
+  local_shell: { type: 'local_shell_call', prefix: 'lsh', event: null },
 } as const
+
+/** A model may write the command as one text. */
+function shellAction(json: string): JsonObject {
+  const { command, ...rest } = readObject(json) ?? {}
+  const words = Array.isArray(command) ? command.map(textIn) : ['bash', '-lc', textIn(command)]
+  return { type: 'exec', env: {}, ...rest, command: words }
+}
 
 function seconds(ms: number): number {
   return Math.floor(ms / 1000)

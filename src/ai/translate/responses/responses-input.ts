@@ -7,6 +7,7 @@ import {
   list,
   map,
   never,
+  object,
   off,
   record,
   type Rule,
@@ -31,12 +32,14 @@ interface ImagePart {
   readonly type: 'image'
   readonly url: string
   readonly detail: 'low' | 'high' | undefined
+  readonly at: Place
 }
 interface FilePart {
   readonly type: 'file'
   /** A data URL. */
   readonly data: string
   readonly name: string | undefined
+  readonly at: Place
 }
 export type InputPart = TextPart | ImagePart | FilePart
 
@@ -71,7 +74,7 @@ const inputImage = map(
       detail: words({ auto: undefined, low: 'low', high: 'high', original: 'high' } as const),
     },
   ),
-  ({ image_url: url, detail }): ImagePart => ({ type: 'image', url, detail }),
+  ({ image_url: url, detail }, at): ImagePart => ({ type: 'image', url, detail, at }),
 )
 
 const inputFile = map(
@@ -79,7 +82,7 @@ const inputFile = map(
     { type: text, file_data: text },
     { ...cachePoint, file_id: unstored, file_url: unstored, filename: text, detail: anything },
   ),
-  ({ file_data: data, filename: name }): FilePart => ({ type: 'file', data, name }),
+  ({ file_data: data, filename: name }, at): FilePart => ({ type: 'file', data, name, at }),
 )
 
 function content<P>(parts: Rule<P>): Rule<readonly (P | TextPart)[]> {
@@ -147,6 +150,21 @@ const searchCall = map(
     callItem(call_id, { type: 'tool_search', name: 'tool_search' }, JSON.stringify(input)),
 )
 
+const shellCall = map(
+  record({ type: text, call_id: text, action: object }, common),
+  ({ call_id, action: { type: _, env: __, ...action } }) =>
+    callItem(call_id, { type: 'local_shell', name: 'local_shell' }, JSON.stringify(action)),
+)
+
+/** Its call has one id for both. */
+const shellResult = map(
+  record({ type: text, output: shown }, { ...common, id: text, call_id: text }),
+  ({ call_id, id, output }, at) =>
+    (call_id ?? id) === undefined
+      ? at.step('call_id').fault('is missing')
+      : { kind: 'result' as const, id: (call_id ?? id)!, parts: output },
+)
+
 const result = map(
   record({ type: text, call_id: text, output: shown }, { ...common, ...direct, name: text, namespace: text }),
   ({ call_id: id, output }) => ({ kind: 'result' as const, id, parts: output }),
@@ -191,6 +209,8 @@ export function responsesInput<R>(reasoning: Rule<R>): Rule<readonly InputItem<R
       custom_tool_call_output: result,
       tool_search_call: searchCall,
       tool_search_output: searchResult,
+      local_shell_call: shellCall,
+      local_shell_call_output: shellResult,
       additional_tools: additionalTools,
       reasoning: (value: unknown, at: Place) => {
         const read = reasoning(value, at)

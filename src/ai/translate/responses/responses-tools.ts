@@ -23,7 +23,7 @@ import {
 /** A tool as its caller knows it, who runs it. */
 export interface CallerTool {
   /** A custom tool takes one text. A search finds tools for the calls after it. */
-  readonly type: 'function' | 'custom' | 'tool_search'
+  readonly type: 'function' | 'custom' | 'tool_search' | 'local_shell'
   readonly name: string
   readonly namespace?: string | undefined
 }
@@ -151,6 +151,25 @@ const searchTool = map(
   },
 )
 
+/** OpenAI's models know what it takes. */
+const shellTool = map(
+  record({ type: text }, {}),
+  (): Read => ({
+    tool: { type: 'local_shell', name: 'local_shell' },
+    description: 'Runs a command on the computer of the user.',
+    parameters: {
+      type: 'object',
+      properties: {
+        command: { type: 'array', items: { type: 'string' } },
+        working_directory: { type: 'string' },
+        timeout_ms: { type: 'integer' },
+      },
+      required: ['command'],
+    },
+    strict: undefined,
+  }),
+)
+
 /** Agents offer these to every model, which can do without. */
 const hosted = (value: unknown, at: Place): readonly Read[] => {
   at.step((value as { type: string }).type).drop()
@@ -162,6 +181,7 @@ const tool = variants('type', {
   custom: alone(customTool),
   namespace: namespaceTool,
   tool_search: searchTool,
+  local_shell: alone(shellTool),
   web_search: hosted,
   web_search_preview: hosted,
   image_generation: hosted,

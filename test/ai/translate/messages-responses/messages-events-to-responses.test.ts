@@ -14,9 +14,16 @@ type Response = OpenAI.Responses.Response
 
 const tag = 'svc.anthropic.'
 const patch = { type: 'custom', name: 'apply_patch' } as const
-const names = new ToolNames([
-  { tool: patch, name: 'apply_patch', description: undefined, parameters: {}, strict: undefined },
-])
+const shell = { type: 'local_shell', name: 'local_shell' } as const
+const names = new ToolNames(
+  [patch, shell].map(tool => ({
+    tool,
+    name: tool.name,
+    description: undefined,
+    parameters: {},
+    strict: undefined,
+  })),
+)
 const options = { names, settings: responseSettings({}), tag, now: () => 5_000 }
 
 const thought = { type: 'thinking', thinking: 'Hm, well.', signature: 'ErcB' }
@@ -99,6 +106,23 @@ test('the published client reads the same, streamed and whole', async () => {
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: 23,
     })
+  }
+})
+
+test('the local shell gets its command', async () => {
+  const use = (input: Json) => ({ type: 'tool_use', id: 'toolu_1', name: 'local_shell', input })
+  const inputs = [{ command: ['ls', '-l'], working_directory: '/a' }, { command: 'ls -l' }]
+  const commands = [
+    ['ls', '-l'],
+    ['bash', '-lc', 'ls -l'],
+  ]
+  for (const [i, input] of inputs.entries()) {
+    const { streamed, whole } = await both([use(input)])
+    for (const { output } of [streamed, whole]) {
+      const { type, id, call_id, action } = output[0] as OpenAI.Responses.ResponseOutputItem.LocalShellCall
+      deepEqual([type, id, call_id], ['local_shell_call', 'toolu_1', 'toolu_1'])
+      deepEqual(action, { type: 'exec', env: {}, ...input, command: commands[i] })
+    }
   }
 })
 
@@ -233,7 +257,7 @@ test('whatever a provider sends, the published client accepts the order of the e
       signature: word,
       data: word,
       id: word,
-      name: fc.constantFrom('f', 'apply_patch'),
+      name: fc.constantFrom('f', 'apply_patch', 'local_shell'),
       input: fc.constantFrom({}, { a: 1 }, null),
     },
     { requiredKeys: ['type', 'name'] },

@@ -339,8 +339,10 @@ test('what has no equivalent, or needs a store, is refused by name', () => {
   deepEqual(faultsOf({ tool_choice: 'required' }), ['/tool_choice'])
   deepEqual(faultsOf({ input: [{ type: 'item_reference', id: 'rs_1' }] }), ['/input/0'])
   const shown = (part: object) => ({ input: [{ role: 'user', content: [part] }] })
-  equal(faultsOf(shown({ type: 'input_image', image_url: 'ftp://a' })).length, 1)
-  equal(faultsOf(shown({ type: 'input_file', file_data: 'data:x/y;base64,aGk=' })).length, 1)
+  const place = '/input/0/content/0'
+  deepEqual(faultsOf(shown({ type: 'input_image', image_url: 'ftp://a' })), [`${place}/image_url`])
+  const odd = { type: 'input_file', file_data: 'data:x/y;base64,aGk=' }
+  deepEqual(faultsOf(shown(odd)), [`${place}/file_data`])
   const broken = { type: 'function_call', call_id: 'c', name: 'n', arguments: '{' }
   equal(faultsOf({ input: [broken] }).length, 1)
 })
