@@ -28,11 +28,6 @@ export abstract class EventTranslator {
     return this.state === 'broken' || this.#reader.isOverfull
   }
 
-  /** The number of the next event, in an API that numbers them; else 0. */
-  get sequence(): number {
-    return 0
-  }
-
   /** Takes bytes cut anywhere, and returns the text to send on at once; '' for none. */
   push(bytes: Buffer): string {
     let text = ''

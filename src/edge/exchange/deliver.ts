@@ -31,7 +31,8 @@ export function deliver(x: Exchange, original: Refusal): void {
   }
   if (x.eventStream === null || x.eventStream.isEncoded || x.responseFraming === 'length')
     return x.client.cutOff(x, false)
-  const event = x.eventStream.opening + x.audience.composeEvent(refusal, occasion, options)
+  const { opening, sequence } = x.eventStream
+  const event = opening + x.audience.composeEvent(refusal, { ...occasion, sequence }, options)
   x.tap?.noteOwnEnd(event)
   x.client.append(x, event)
   // AI SDKs understand the event, but many lose it if the connection breaks right after.

@@ -5,14 +5,31 @@ export class EventStream {
   readonly isEncoded: boolean
   /** Enough for a truncated field name and the blank line before it. */
   #end = ''
+  readonly #isNumbered: boolean
+  /** The end of what was searched for numbers, where one may have begun. */
+  #unread = ''
+  /** The number of the next event; 0 in a stream without numbers. */
+  sequence = 0
 
-  constructor(isEncoded: boolean) {
+  constructor(isEncoded: boolean, isNumbered = false) {
     this.isEncoded = isEncoded
+    this.#isNumbered = isNumbered
   }
 
   note(bytes: Buffer): void {
     const end = bytes.toString('latin1', Math.max(bytes.length - endLength, 0))
     this.#end = end.length === endLength ? end : (this.#end + end).slice(-endLength)
+    if (this.#isNumbered) this.#findNumber(bytes)
+  }
+
+  /** In text, quotes are escaped. */
+  #findNumber(bytes: Buffer): void {
+    const text = this.#unread + bytes.toString('latin1')
+    const at = text.lastIndexOf(numberName)
+    const [, number] =
+      (at === -1 ? null : /^\s*:\s*(\d{1,15})/.exec(text.slice(at + numberName.length, at + 60))) ?? []
+    if (number !== undefined) this.sequence = Number(number) + 1
+    this.#unread = text.slice(-60)
   }
 
   /** A comment must be a whole line. */
@@ -31,6 +48,7 @@ export class EventStream {
   }
 }
 
+const numberName = '"sequence_number"'
 const pieceOfName = /(?:^|\n\n|\r\r|\r\n\r\n)[a-z]{1,5}$/
 /** One more than the longest piece, so that `^` is the start of the stream. */
 const endLength = 10

@@ -29,7 +29,7 @@ export function relay(
   const decision = compression === null ? null : decideCompression(x, compression, head, rewritten(x, head))
   const encoding = decision === null || body.framing === 'none' ? null : decision.encoding
   if (head.isEventStream && body.framing !== 'none')
-    x.becomeEventStream(new EventStream(head.isEncoded || encoding !== null))
+    x.becomeEventStream(new EventStream(head.isEncoded || encoding !== null, x.audience.numbersEvents))
   const rewriter = x.ai?.rewriting?.begin(head, whole) ?? null
   // The log has the events, and reads their usage.
   const frames =

@@ -21,6 +21,7 @@ export type StreamDialect = 'openai' | 'anthropic' | 'responses'
 export class AiCallers implements Audience {
   readonly kind = 'ai'
   readonly formatOf = negotiateForPrograms
+  readonly numbersEvents: boolean
   readonly #api: AiApi
   readonly #dialect: StreamDialect
   /** The last response to a call with faults: in a flood, these differ by the ray alone. */
@@ -29,6 +30,7 @@ export class AiCallers implements Audience {
   constructor(api: AiApi, dialect: StreamDialect) {
     this.#api = api
     this.#dialect = dialect
+    this.numbersEvents = dialect === 'responses'
   }
 
   /** Composes the record, or an envelope if the call has faults and its caller is a program. */
@@ -39,7 +41,9 @@ export class AiCallers implements Audience {
   }
 
   composeEvent(refusal: Refusal, occasion: Occasion, { documentation }: Options): string {
-    return render(events[this.#dialect], refusal, occasion, documentation)
+    const event = render(events[this.#dialect], refusal, occasion, documentation)
+    const { sequence = 0 } = occasion
+    return sequence === 0 ? event : event.replace(firstNumber, `"sequence_number":${sequence}`)
   }
 
   composeTrailers(): null {
@@ -172,6 +176,9 @@ function writeAnthropicEvent({ type: _, ...rest }: Problem): string {
   const error = { type: rest.error_name, message: rest.detail }
   return `event: error\ndata: ${asciiJson({ type: 'error', error, ...rest })}\n\n`
 }
+
+/** In every event that is written, before anything of the call. */
+const firstNumber = '"sequence_number":0'
 
 /** Codex reads a reason only from this event; the SDK of OpenAI reads `error`. */
 function writeResponsesEvent({ type: _, ...rest }: Problem): string {

@@ -35,6 +35,8 @@ export interface Options {
 /** How errors are presented to one kind of client. */
 export interface Audience {
   readonly kind: 'people' | 'ai' | 'grpc'
+  /** Whether the events of its streams have numbers, as those of Responses do. */
+  readonly numbersEvents?: boolean
   formatOf(accept: string | null): Format
   compose(refusal: Refusal, occasion: Occasion, options: Options): WrittenResponse
   /** Composes the last event of an event stream that has begun, from the beginning of a line. */

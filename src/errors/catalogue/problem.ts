@@ -14,6 +14,8 @@ export interface Occasion {
   readonly accept: string | null
   /** In ms since the epoch. */
   readonly time: number
+  /** The number of the event, in a stream that numbers its own. */
+  readonly sequence?: number
 }
 
 /** The record; the order of its members is part of the interface. */

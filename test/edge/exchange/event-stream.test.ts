@@ -44,3 +44,23 @@ test('a piece of a name becomes an event of its own, without data', () => {
   ])
     assert.equal(openingAfter(...runs), '.\n\n', JSON.stringify(runs))
 })
+
+/** Gives the number of a last event, after these runs of bytes. */
+function sequenceAfter(runs: readonly string[], isNumbered = true): number {
+  const stream = new EventStream(false, isNumbered)
+  for (const run of runs) stream.note(Buffer.from(run, 'latin1'))
+  return stream.sequence
+}
+
+test('a last event has the number after that of the last one, however the bytes are cut', () => {
+  const text = [
+    'data: {"type":"a","sequence_number":8}\n\n',
+    'data: {"type":"b", "sequence_number" : 9, "delta":"\\"sequence_number\\":77"}\n\n',
+    'data: {"type":"c","sequence_number":10,"delta":"x"}\n\n',
+  ].join('')
+  for (let at = 0; at <= text.length; at++)
+    assert.equal(sequenceAfter([text.slice(0, at), text.slice(at)]), 11, `${at}`)
+  assert.equal(sequenceAfter([...text]), 11)
+  assert.equal(sequenceAfter(['data: {}\n\n']), 0)
+  assert.equal(sequenceAfter([text], false), 0)
+})

@@ -30,10 +30,6 @@ export class ResponseEventsOfChat extends EventTranslator {
     this.#writer = new ResponseWriter(settings, now(), true)
   }
 
-  override get sequence(): number {
-    return this.#writer.sequence
-  }
-
   /** Some providers omit the `[DONE]` after the finish_reason. */
   override end(): string {
     const text = super.end()

@@ -53,10 +53,6 @@ export class ResponseEventsOfMessages extends EventTranslator {
     ])
   }
 
-  override get sequence(): number {
-    return this.#writer.sequence
-  }
-
   /** Unknown types are skipped, since new ones may appear any day. */
   protected take(data: string): string {
     const event = readObject(data)

@@ -40,11 +40,6 @@ export class ResponseWriter {
     return this.#response
   }
 
-  /** The `sequence_number` of the next event. */
-  get sequence(): number {
-    return this.#sequence
-  }
-
   /** Returns the events since the last time; '' for none. */
   flush(): string {
     const events = this.#events
