@@ -8,6 +8,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
 import { type AiEdge, startAi } from '../help/ai.ts'
+import { message } from '../help/messages-provider.ts'
 import { type Asked, type Provider, type Reply, say, startProvider, stream } from '../help/provider.ts'
 import { type Item, type Json, response, streamOf } from '../help/responses-provider.ts'
 
@@ -228,5 +229,56 @@ test('on an alias, reasoning goes to no other provider', async t => {
   assert.deepEqual(
     input.map(({ type }) => type),
     [undefined, 'function_call', 'function_call', 'function_call_output', 'function_call_output'],
+  )
+})
+
+test('a conversation moves from a provider of Messages to one of Responses and back, each with its own reasoning', async t => {
+  const thought = { type: 'thinking', thinking: 'Hm.', signature: 'ErcB' }
+  const anthropic = await startProvider(t, (_, reply) =>
+    say(reply, message([thought, { type: 'text', text: 'A' }])),
+  )
+  const lab = await startProvider(t, (asked, reply) => send(reply, asked, [reasoning, hello]))
+  const steps = ['anthropic/claude-sonnet-5', 'custom-lab/gpt-5'].map(model => ({
+    model,
+    retries: 0,
+    timeout: null,
+    weight: null,
+  }))
+  const ai = await startAi(
+    t,
+    {
+      anthropic: { url: anthropic.url, keys: ['k'] },
+      'custom-lab': { url: `${lab.url}/v1`, keys: ['k'], apis: ['responses'] },
+    },
+    { ai: { models: [{ name: 'fast', steps }] } },
+  )
+  const client = clientOf(ai)
+  const messages: Anthropic.MessageParam[] = [...ask.messages]
+  const turn = async () => {
+    const thinking = { type: 'adaptive' as const }
+    const { content } = await client.messages.create({ ...ask, model: 'fast', thinking, messages })
+    messages.push({ role: 'assistant', content }, { role: 'user', content: 'And?' })
+    return content
+  }
+  await turn()
+  await anthropic.stop()
+  assert.equal((await turn()).length, 2)
+  assert.deepEqual(
+    (lab.asked[0]!.body.input as Json[]).map(({ role, content }) => [role, content]),
+    [
+      ['user', 'Say hello.'],
+      ['assistant', 'A'],
+      ['user', 'And?'],
+    ],
+  )
+  await turn()
+  assert.deepEqual((lab.asked[1]!.body.input as Json[])[3], reasoning)
+  await anthropic.start()
+  await turn()
+  const sent = anthropic.asked.at(-1)!.body.messages as Json[]
+  const text = [{ type: 'text', text: 'Hello.' }]
+  assert.deepEqual(
+    sent.filter(({ role }) => role === 'assistant').map(({ content }) => content),
+    [[thought, { type: 'text', text: 'A' }], text, text],
   )
 })

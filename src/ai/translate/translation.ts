@@ -16,6 +16,7 @@ export interface Translation {
 
 export abstract class EventTranslator {
   readonly #reader = new SseReader()
+  #size = 0
   protected state: 'new' | 'open' | 'complete' | 'broken' = 'new'
 
   /** False until the provider's terminal event: a stream without it must look truncated to the caller. */
@@ -30,6 +31,8 @@ export abstract class EventTranslator {
 
   /** Takes bytes cut anywhere, and returns the text to send on at once; '' for none. */
   push(bytes: Buffer): string {
+    this.#size += bytes.length
+    if (this.#size > maxStream) return this.break()
     let text = ''
     this.#reader.push(bytes, (_name, data) => {
       text += this.#takeNext(data)
@@ -62,3 +65,6 @@ export abstract class EventTranslator {
     return ''
   }
 }
+
+/** Bytes, far more than any response has: its end may repeat all of it, so that it is retained. */
+const maxStream = 64 * 1024 * 1024

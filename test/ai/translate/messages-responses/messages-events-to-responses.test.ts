@@ -228,6 +228,20 @@ test('nothing follows what cannot be understood', () => {
   for (const json of ['', '[]', '{}', '{"type":"message"}']) equal(responseOfMessages(json, options), null)
 })
 
+test('a stream without end is given up, since all of it is retained', () => {
+  const translator = new ResponseEventsOfMessages(options)
+  const [start] = messageEvents([])
+  translator.push(bytesOf([start]))
+  const text = 'x'.repeat(1024 * 1024)
+  const piece = bytesOf([{ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }])
+  let pieces = 0
+  while (!translator.isBroken && pieces < 100) {
+    translator.push(piece)
+    pieces++
+  }
+  equal(pieces, 64)
+})
+
 test('a stream cut anywhere gives the same output', () => {
   const bytes = bytesOf(messageEvents(content))
   const typesOf = (text: string) => eventsIn(text).map(({ type, sequence_number }) => [type, sequence_number])
