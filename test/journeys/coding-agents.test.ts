@@ -76,12 +76,13 @@ function foldersOf(t: TestContext) {
 }
 
 const prompt = 'Write hello into made.txt.'
+const bash = [prompt, '--allowedTools', 'Bash']
 
 async function claude(
   t: TestContext,
   door: Door,
   task: Task,
-  args: readonly string[] = [prompt, '--allowedTools', 'Bash'],
+  args: readonly string[] = bash,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Session> {
   const folders = foldersOf(t)
@@ -152,14 +153,12 @@ interface Caller {
   readonly speaks: (typeof apis)[number]['api']
   /** Of native routes in the page. */
   readonly provider: 'anthropic' | 'openai'
-  /** APIs that nothing translates for it. */
-  readonly lacks: readonly string[]
   call(t: TestContext, door: Door, task: Task): Promise<Session>
 }
 
 const callers: readonly Caller[] = [
-  { agent: claudeCode, speaks: 'Messages', provider: 'anthropic', lacks: [], call: claude },
-  { agent: codex, speaks: 'Responses', provider: 'openai', lacks: [], call: codexExec },
+  { agent: claudeCode, speaks: 'Messages', provider: 'anthropic', call: claude },
+  { agent: codex, speaks: 'Responses', provider: 'openai', call: codexExec },
 ]
 
 const START = '<!-- found by test/journeys/coding-agents.test.ts -->\n'
@@ -169,21 +168,19 @@ const END = '<!-- end of agents -->'
 test('coding agents', async t => {
   const { door, providers } = await startDoor(t)
   const rows: string[] = []
-  for (const { agent, speaks, provider, lacks, call } of callers) {
+  for (const { agent, speaks, provider, call } of callers) {
     const about = `| ${agent.name} | \`${agent.package}\` ${agent.version}`
     for (const route of ['short', 'REST'] as const) {
       const marks: string[] = []
       for (const { api, path, provider, model } of apis) {
-        if (lacks.includes(api)) marks.push('–')
-        else
-          await t.test(`${agent.name} runs a command on ${route} for a model of ${api}`, async t => {
-            const { asked, refused } = providers[provider]
-            const before = asked.length
-            assertDone(await call(t, door, { route, model }))
-            assert.deepEqual(refused, [])
-            assert.deepEqual(new Set(asked.slice(before).map(({ path }) => path)), new Set([path]))
-            marks.push(api === speaks ? 'as it is' : 'translated')
-          })
+        await t.test(`${agent.name} runs a command on ${route} for a model of ${api}`, async t => {
+          const { asked, refused } = providers[provider]
+          const before = asked.length
+          assertDone(await call(t, door, { route, model }))
+          assert.deepEqual(refused, [])
+          assert.deepEqual(new Set(asked.slice(before).map(({ path }) => path)), new Set([path]))
+          marks.push(api === speaks ? 'as it is' : 'translated')
+        })
       }
       rows.push(`${about} | ${route} | ${marks.join(' | ')} |`)
     }
@@ -201,6 +198,22 @@ test('coding agents', async t => {
       `${about} | native | ${apis.map(({ api }) => (api === speaks ? 'as it is' : '–')).join(' | ')} |`,
     )
   }
+  await t.test('Claude Code runs a command for the models that it names by default', async t => {
+    const { asked, refused } = providers.anthropic
+    for (const [args, model] of [
+      [[], /^claude-opus-/],
+      [['--model', 'haiku'], /^claude-haiku-/],
+    ] as const) {
+      const before = asked.length
+      assertDone(await claude(t, door, { route: 'short', model: '' }, [...bash, ...args]))
+      for (const { body } of asked.slice(before)) assert.match(body.model as string, model)
+    }
+    assert.deepEqual(refused, [])
+  })
+  await t.test('Codex runs a command for a model without its provider', async t => {
+    assertDone(await codexExec(t, door, { route: 'short', model: 'gpt-5' }))
+    assert.deepEqual(providers.openai.refused, [])
+  })
   await t.test('what agents can call is what docs/sdks.md says', () => {
     const head =
       '| agent | package | route | Messages | Chat Completions | Responses |\n| --- | --- | --- | --- | --- | --- |'

@@ -42,7 +42,6 @@ const messages = [{ role: 'user' as const, content: prompt }]
 const chatModel = 'openai/gpt-4o-mini'
 const messagesModel = 'anthropic/claude-sonnet-5-5'
 
-const rest = ({ url, account }: Door) => `${url}/client/v4/accounts/${account}/ai`
 const native = ({ url, account }: Door, provider: string) => `${url}/v1/${account}/default/${provider}`
 const gatewayField = ({ token }: Door) => ({ 'svc-aig-authorization': `Bearer ${token}` })
 
@@ -58,8 +57,8 @@ const weather = {
   run: ({ city }: { readonly city: string }) => `sunny in ${city}`,
 }
 
-const openai = (door: Door) => new OpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token })
-const anthropic = (door: Door) => new Anthropic({ baseURL: rest(door), authToken: door.token, apiKey: null })
+const openai = (door: Door) => new OpenAI({ baseURL: `${door.url}/v1`, apiKey: door.token })
+const anthropic = (door: Door) => new Anthropic({ baseURL: door.url, authToken: door.token, apiKey: null })
 const groq = (door: Door) =>
   new Groq({ baseURL: native(door, 'groq'), apiKey: 'gsk-own', defaultHeaders: gatewayField(door) })
 const genai = (door: Door) =>
@@ -72,7 +71,7 @@ const langchain = (door: Door, model = chatModel) =>
   new ChatOpenAI({
     model,
     apiKey: door.token,
-    configuration: { baseURL: `${rest(door)}/v1`, fetch: (...request) => fetch(...request) },
+    configuration: { baseURL: `${door.url}/v1`, fetch: (...request) => fetch(...request) },
   })
 
 /** The Vercel AI SDK with one of its providers. */
@@ -128,7 +127,7 @@ export const callers: readonly Caller[] = [
   {
     name: 'openai',
     sdk: 'openai',
-    route: 'REST',
+    route: 'short',
     speaks: 'chat',
     ask: async door =>
       (await openai(door).chat.completions.create({ model: chatModel, messages })).choices[0]!.message
@@ -155,7 +154,7 @@ export const callers: readonly Caller[] = [
   {
     name: 'openai, Responses',
     sdk: 'openai',
-    route: 'REST',
+    route: 'short',
     speaks: 'responses',
     ask: async door => (await openai(door).responses.create({ model: chatModel, input: prompt })).output_text,
     stream: async door => {
@@ -191,7 +190,7 @@ export const callers: readonly Caller[] = [
   {
     name: 'anthropic',
     sdk: '@anthropic-ai/sdk',
-    route: 'REST',
+    route: 'short',
     speaks: 'messages',
     ask: async door => {
       const answer = await anthropic(door).messages.create({ model: messagesModel, max_tokens: 64, messages })
@@ -241,25 +240,25 @@ export const callers: readonly Caller[] = [
     },
     tools: null,
   },
-  vercel('@ai-sdk/openai', 'chat', 'REST', (door, model) =>
-    createOpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token }).chat(model),
+  vercel('@ai-sdk/openai', 'chat', 'short', (door, model) =>
+    createOpenAI({ baseURL: `${door.url}/v1`, apiKey: door.token }).chat(model),
   ),
   {
-    ...vercel('@ai-sdk/openai', 'responses', 'REST', (door, model) =>
-      createOpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token }).responses(model),
+    ...vercel('@ai-sdk/openai', 'responses', 'short', (door, model) =>
+      createOpenAI({ baseURL: `${door.url}/v1`, apiKey: door.token }).responses(model),
     ),
     name: 'ai, @ai-sdk/openai, Responses',
   },
-  vercel('@ai-sdk/anthropic', 'messages', 'REST', (door, model) =>
-    createAnthropic({ baseURL: `${rest(door)}/v1`, authToken: door.token })(model),
+  vercel('@ai-sdk/anthropic', 'messages', 'short', (door, model) =>
+    createAnthropic({ baseURL: `${door.url}/v1`, authToken: door.token })(model),
   ),
-  vercel('@ai-sdk/openai-compatible', 'chat', 'REST', (door, model) =>
-    createOpenAICompatible({ name: 'gatehouse', baseURL: `${rest(door)}/v1`, apiKey: door.token })(model),
+  vercel('@ai-sdk/openai-compatible', 'chat', 'short', (door, model) =>
+    createOpenAICompatible({ name: 'gatehouse', baseURL: `${door.url}/v1`, apiKey: door.token })(model),
   ),
   {
     name: 'langchain',
     sdk: '@langchain/openai',
-    route: 'REST',
+    route: 'short',
     speaks: 'chat',
     ask: async door => (await langchain(door).invoke(prompt)).text,
     stream: async door => {
