@@ -178,6 +178,25 @@ test('entries that were flushed outlive kill -9 of all processes, while the dest
   await until(() => spooled(next) === 0)
 })
 
+test('while a gateway is replaced, one of the two sends: each entry arrives once', async t => {
+  const path = join(quickFolder(t, 'out'), 'calls.ndjson')
+  const gateway = await startExporting(t, `file: ${path}`, 'workers: 2')
+  const caller = await Caller.of(gateway)
+  for (let n = 0; n < 10; n++) await caller.call(n)
+  gateway.signal('SIGUSR2')
+  const { pid } = await gateway.logged('ready', ({ pid }) => pid !== gateway.pid)
+  t.after(() => process.kill(Number(pid), 'SIGKILL'))
+  for (let n = 10; n < 20; n++) await caller.call(n)
+  await until(() => linesIn(path).length >= 20)
+  await until(() => spooled(gateway) === 0)
+  assert.deepEqual(
+    linesIn(path)
+      .map(({ metadata }) => metadata?.n ?? -1)
+      .sort(byNumber),
+    Array.from({ length: 20 }, (_, n) => n),
+  )
+})
+
 test('a reload turns the export on, moves it to another file, and off', async t => {
   const folder = quickFolder(t, 'out')
   const [one, two] = [join(folder, 'one.ndjson'), join(folder, 'two.ndjson')]
