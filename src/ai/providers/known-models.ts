@@ -10,6 +10,7 @@ const families: Readonly<Partial<Record<ProviderName, RegExp>>> = {
   anthropic: /^claude-/,
   'google-ai-studio': /^(?:gemini|imagen|veo|learnlm)-/,
   'google-vertex-ai': /^(?:gemini|claude)-/,
+  'aws-bedrock': /^(?:(?:[a-z-]+\.)?anthropic\.claude|openai\.gpt)-/,
   mistral: /^(?:open-)?(?:mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/,
   deepseek: /^deepseek-(?:chat|reasoner)$/,
 }

@@ -60,6 +60,7 @@ export interface Place {
 }
 
 interface Claude {
+  /** Its groups are the name there and, if the date is written in another way there, the date. */
   readonly isModel: RegExp
   readonly path: string
   readonly methods: readonly [whole: string, streamed: string]
@@ -167,6 +168,7 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://{resource}.openai.azure.com',
     nativeRoot: '/openai/deployments',
+    sdkRoot: '/openai/deployments',
     check: '/openai/models?api-version=2024-10-21',
     endpoints: {
       chat: '/openai/v1/chat/completions',
@@ -192,7 +194,7 @@ export const providerRows = {
     },
     publisher: 'google/',
     claude: {
-      isModel: /^(?:anthropic\/)?(claude-.+)/,
+      isModel: /^(?:anthropic\/)?(claude-.+?)(?:[-@](\d{8}))?$/,
       path: `${ofVertex}/publishers/anthropic/models/{model}:{method}`,
       methods: ['rawPredict', 'streamRawPredict'],
       version: 'vertex-2023-10-16',

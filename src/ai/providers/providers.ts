@@ -218,8 +218,8 @@ export class Providers {
 }
 
 function modelOf({ rest, claude }: Entry, written: string): Model {
-  const [, model] = rest.claude?.isModel.exec(written) ?? []
-  if (model !== undefined) return { provider: claude, name: model }
+  const [, model, date] = rest.claude?.isModel.exec(written) ?? []
+  if (model !== undefined) return { provider: claude, name: date === undefined ? model : `${model}@${date}` }
   const isShort = rest.publisher !== '' && !written.includes('/')
   return { provider: rest, name: isShort ? rest.publisher + written : written }
 }

@@ -80,8 +80,11 @@ function originOf(host: string, { port, tls }: Listener, { oauth, publicPort }: 
 
 /** Prefers a provider that has a key; one of the operator's own may need none. */
 function exampleOf({ providers }: AiConfig): ExampleProvider {
-  const known = providers.find(({ keys, name }) => keys.length > 0 && name !== 'azure-openai')
-  const own = known ?? providers.find(({ url, name }) => url !== null && name !== 'azure-openai')
+  const plain = providers.filter(
+    ({ name }) => !isKnown(name) || !providerRows[name].base.includes('{resource}'),
+  )
+  const known = plain.find(({ keys }) => keys.length > 0)
+  const own = known ?? plain.find(({ url }) => url !== null)
   const name = own?.name ?? 'openai'
   const row: ProviderRow = isKnown(name) ? providerRows[name] : customRow({ ...own!, apis: null })
   return {

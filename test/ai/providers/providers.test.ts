@@ -360,6 +360,12 @@ describe('a provider of several locations', () => {
     equal(paths(''), null)
   })
 
+  test('has the date of a model of Claude behind an @, as Anthropic has it behind a hyphen', () => {
+    for (const name of ['claude-haiku-4-5-20251001', 'anthropic/claude-haiku-4-5@20251001'])
+      equal(paths(name)![1], 'claude-haiku-4-5@20251001')
+    equal(paths('claude-haiku-4-5')![1], 'claude-haiku-4-5')
+  })
+
   test('has a path of its own for each model of Claude', () => {
     deepEqual(paths('anthropic/claude-haiku-4-5@20251001'), [
       'https://aiplatform.googleapis.com',
