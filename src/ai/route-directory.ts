@@ -25,12 +25,15 @@ type Found = RouteNode | null | 'store_unreachable'
 
 const prefix = 'dynamic/'
 const size = 1_000
+const maxNames = 1_000
 const missLife = 5_000
 
 export class RouteDirectory {
+  readonly #store: RouteDirectoryOptions['store']
   readonly #routes: ReadThrough<DeployedRoute>
 
   constructor({ store, grace, clock = systemClock }: RouteDirectoryOptions) {
+    this.#store = store
     this.#routes = new ReadThrough({
       load: async key => {
         const [account, gateway] = key.split('/', 2) as [string, string]
@@ -50,6 +53,20 @@ export class RouteDirectory {
       grace,
       now: () => clock.monotonic(),
     })
+  }
+
+  /** Returns the routes of a gateway, as calls name them; none while the store is unreachable. */
+  async names(gateway: { readonly account: string; readonly id: string }): Promise<readonly string[]> {
+    try {
+      const { items } = await this.#store.modelRoutes.list(routeOwner(gateway), {
+        offset: 0,
+        limit: maxNames,
+      })
+      return items.map(({ name }) => prefix + name)
+    } catch (error) {
+      unlessUnreachable(error)
+      return []
+    }
   }
 
   /** Returns the start of the route that a model names as dynamic/NAME; at once if it is cached. */

@@ -13,6 +13,16 @@ export interface RestTarget {
   readonly query: string
 }
 
+/** Of the tokens in a call of Messages that is not made. */
+export interface CountTarget extends Omit<RestTarget, 'operation'> {
+  readonly operation: 'count_tokens'
+}
+
+/** The models that the caller may call; `model` is null for all of them. */
+export interface ModelsTarget extends Omit<RestTarget, 'operation'> {
+  readonly operation: 'models'
+}
+
 /** The unified endpoint beside the native ones: the body names provider and model. */
 export interface CompatTarget {
   readonly api: 'compat'
@@ -31,7 +41,7 @@ export interface NativeTarget {
   readonly path: string
 }
 
-export type AiTarget = RestTarget | CompatTarget | NativeTarget
+export type AiTarget = RestTarget | CountTarget | ModelsTarget | CompatTarget | NativeTarget
 
 /** Null for other routes. Only a model is decoded, so that `%2F` and `%2E` never act as separators. */
 export function parseAiTarget(target: string): AiTarget | null {
@@ -65,19 +75,24 @@ export function isAmongNativeRoutes(target: string): boolean {
 const native = '/v1/'
 const rest = '/client/v4/accounts/'
 const run = 'run/'
+const oneModel = 'v1/models/'
 const accountLength = 32
 const longestName = 64
 const longestModel = 256
 const baseOfCalls =
   /^(?:\/v1\/[\da-f]{32}\/[a-z\d_-]{1,64}\/[a-z\d_-]{1,64}|\/client\/v4\/accounts\/[\da-f]{32}\/ai|)(?:\/v1)?\/?$/
 
-const operations: ReadonlyMap<string, Operation> = new Map([
+const operations: ReadonlyMap<string, Operation | 'count_tokens' | 'models'> = new Map([
   ['v1/chat/completions', 'chat'],
   ['v1/messages', 'messages'],
   ['v1/responses', 'responses'],
   ['v1/embeddings', 'embeddings'],
+  ['v1/messages/count_tokens', 'count_tokens'],
+  ['v1/models', 'models'],
   ['run', 'run'],
 ])
+
+type AccountTarget = RestTarget | CountTarget | ModelsTarget
 
 function parseNative(target: string): CompatTarget | NativeTarget | null {
   const account = accountAt(target, native.length)
@@ -97,27 +112,29 @@ function parseNative(target: string): CompatTarget | NativeTarget | null {
   return { api: 'compat', account, gateway, operation: 'chat', query }
 }
 
-function parseRest(target: string): RestTarget | null {
+function parseRest(target: string): AccountTarget | null {
   const account = accountAt(target, rest.length)
   const from = rest.length + accountLength
   if (account === null || !target.startsWith('/ai/', from)) return null
   const { beginning, query } = splitQuery(target.slice(from + '/ai/'.length))
-  const operation = operationAt(beginning)
-  if (operation !== undefined) return { api: 'rest', account, operation, model: null, query }
   const model = beginning.startsWith(run) ? decodeModel(beginning.slice(run.length)) : null
-  return model === null ? null : { api: 'rest', account, operation: 'run', model, query }
+  if (model !== null) return { api: 'rest', account, operation: 'run', model, query }
+  return parseVersioned(account, beginning, query)
 }
 
 /** Every operation with a version has one; `/ai/run` does not. */
-function parseShort(target: string): RestTarget | null {
+function parseShort(target: string): AccountTarget | null {
   const { beginning, query } = splitQuery(target.slice('/'.length))
-  const operation = operationAt(beginning)
-  return operation === undefined ? null : { api: 'rest', account: null, operation, model: null, query }
+  return parseVersioned(null, beginning, query)
 }
 
-function operationAt(beginning: string): Operation | undefined {
+function parseVersioned(account: string | null, beginning: string, query: string): AccountTarget | null {
   // A base URL that ends in /v1, for an SDK that writes the version too.
-  return operations.get(beginning.startsWith('v1/v1/') ? beginning.slice('v1/'.length) : beginning)
+  const path = beginning.startsWith('v1/v1/') ? beginning.slice('v1/'.length) : beginning
+  const operation = operations.get(path)
+  if (operation !== undefined) return { api: 'rest', account, operation, model: null, query }
+  const model = path.startsWith(oneModel) ? decodeModel(path.slice(oneModel.length)) : null
+  return model === null ? null : { api: 'rest', account, operation: 'models', model, query }
 }
 
 function accountAt(target: string, from: number): string | null {

@@ -28,6 +28,8 @@ import type { AiServices, Plane, SidePort } from './snapshot/plane.ts'
 import type { TicketKeySet } from '../tls/ticket-keys.ts'
 import { checkKeys, type KeyedCheckResult } from './origin/health/health-checker.ts'
 import { type PoolState, poolState } from './origin/pools.ts'
+import { ModelLists } from './ai/model-lists.ts'
+import { ProviderChecker } from './ai/provider-check.ts'
 import { type ProviderInProcess, providerStates } from './ai/provider-states.ts'
 import { automaticParts, buildSnapshot, type Snapshot, type SnapshotParts } from './snapshot/snapshot.ts'
 import type { ZoneDirectory } from './snapshot/zone-settings.ts'
@@ -69,6 +71,8 @@ export class DataPlane implements Plane {
   readonly log: Logger
   readonly spans: SpanSink | null
   readonly ai: AiServices | null
+  readonly models: ModelLists
+  readonly #providers: ProviderChecker
   readonly sidePort: Plane['sidePort']
   readonly documentation: string | null
   geo: Plane['geo']
@@ -129,6 +133,9 @@ export class DataPlane implements Plane {
     const { limits } = this.#clients
     const mayDial = (dials: number) => limits.mayDial(this.metrics.originConnections.value + dials)
     this.#origins = new Origins({ clock, metrics: this.metrics, log: this.log, mayDial }, options.lookup)
+    const crashed = (bug: unknown) => this.#crashed(bug)
+    this.#providers = new ProviderChecker({ metrics: this.metrics, crashed, log: this.log, clock })
+    this.models = new ModelLists({ clock, get: (...ask) => this.#providers.get(...ask) })
     this.snapshot = this.#build(config, this.#access)
     bans.keep(config)
     this.#logBroken()
@@ -144,6 +151,7 @@ export class DataPlane implements Plane {
   async listen(options: ListenOptions): Promise<readonly Listener[]> {
     const bound = await this.#listeners.bind(this.#listen, options)
     this.#origins.ownEndpoints = bound
+    this.#providers.ownEndpoints = bound
     this.securePort = bound.find(({ tls }) => tls)?.port ?? 443
     this.#clients.limits.measure()
     return bound
@@ -311,6 +319,7 @@ export class DataPlane implements Plane {
     this.#clients.destroy()
     for (const call of this.abandoned) call.expire()
     this.#origins.destroy()
+    this.#providers.close()
   }
 
   date(): string {

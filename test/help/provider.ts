@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createSecureServer, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { json } from 'node:stream/consumers'
+import { json, text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import type { ProviderConfig } from '../../src/config/model/config.ts'
 import { usualTransport } from '../../src/config/model/pool-config.ts'
@@ -54,10 +54,11 @@ export class Provider {
     response.on('close', () => {
       if (!response.writableFinished) this.left.resolve()
     })
+    const sent = await text(request)
     const asked = {
       path: request.url!,
       headers: request.headers,
-      body: (await json(request)) as Asked['body'],
+      body: (sent === '' ? {} : JSON.parse(sent)) as Asked['body'],
     }
     this.asked.push(asked)
     await reply(asked, response)

@@ -90,8 +90,8 @@ test('an unknown provider or model is told the nearest, and what may be used to 
     'opnai/gpt-4o': '; did you mean openai/gpt-4o? ',
     'custom-lap/m': '; did you mean custom-lab/m? ',
     'gpt-4o': '; did you mean openai/gpt-4o? ',
-    'claude-sonnet-4-5-20250929': '; did you mean anthropic/claude-sonnet-4-5-20250929? ',
-    'claude-sonet-4-5': '; did you mean anthropic/claude-sonnet-4-5? ',
+    'gemini-2.5-flash-001': '; did you mean google-ai-studio/gemini-2.5-flash-001? ',
+    'gemni-2.5-flash': '; did you mean google-ai-studio/gemini-2.5-flash? ',
     'nothing-like-it/x': '; ',
     'openai/': '; ',
   }

@@ -47,7 +47,7 @@ test('AI routes and everything under their prefix never reach the zone', async t
   for (const path of [
     `/v1/${account}/default`,
     `/v1/${account}/`,
-    `/client/v4/accounts/${account}/ai/v1/models`,
+    `/client/v4/accounts/${account}/ai/v1/files`,
   ]) {
     const answer = await ai.edge.ask(get(path))
     assert.deepEqual([answer.status, answer.field('content-type')], [404, 'application/json'], path)
@@ -111,9 +111,9 @@ test('a preview on a host of AI routes is that of its zone', async t => {
 
 test('a path next to Messages gets errors in the form of Messages', async t => {
   const { ai } = await start(t, ['elsewhere.test'])
-  for (const path of [`${ai.rest}/v1/messages/count_tokens`, `${ai.rest}/v1/messages/batches`]) {
+  for (const path of [`${ai.rest}/v1/messages/drafts`, `${ai.rest}/v1/messages/batches`]) {
     const answer = JSON.parse((await ai.edge.ask(get(path))).text)
     assert.deepEqual([answer.type, answer.error.type], ['error', 'not_found'])
   }
-  assert.equal('type' in JSON.parse((await ai.edge.ask(get(`${ai.rest}/v1/models`))).text), false)
+  assert.equal('type' in JSON.parse((await ai.edge.ask(get(`${ai.rest}/v1/files`))).text), false)
 })

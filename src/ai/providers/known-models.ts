@@ -25,6 +25,12 @@ export function hasKnownModel(provider: string, model: string): boolean {
   return rows !== undefined && Object.keys(rows).some(name => isVersionOf(model, name))
 }
 
+/** The models with a price that comes with Gatehouse; at a cloud, those of its publishers. */
+export function pricedModelsOf(provider: string): readonly string[] {
+  const publishers = provider === 'google-vertex-ai' ? ['google-ai-studio', 'anthropic'] : [provider]
+  return publishers.flatMap(name => Object.keys(priceRows[name] ?? {}))
+}
+
 function isVersionOf(model: string, name: string): boolean {
   return model === name || (model.startsWith(`${name}-`) && /^-\d/.test(model.slice(name.length)))
 }

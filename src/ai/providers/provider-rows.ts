@@ -23,6 +23,8 @@ export interface ProviderRow extends Credential {
   readonly nativeRoot: string
   /** The cheapest GET that shows whether a key is valid, without running a model. */
   readonly check: string
+  /** The list of models that can be called; null for none. */
+  readonly list: string | null
   /** Added by the provider's SDK before each path, although the base has it; '' for the version alone. */
   readonly sdkRoot: string
   readonly dialect: Dialect
@@ -78,6 +80,7 @@ const openaiLike = {
   ...bearer,
   nativeRoot: '',
   check: '/models',
+  list: '/models',
   sdkRoot: '',
   dialect: 'openai',
   endpoints: { chat: '/chat/completions', responses: '/responses', embeddings: '/embeddings' },
@@ -99,6 +102,7 @@ const anthropicLike = {
   keyPrefix: '',
   nativeRoot: '',
   check: '/v1/models',
+  list: '/v1/models?limit=1000',
   sdkRoot: '',
   dialect: 'anthropic',
   endpoints: { messages: '/v1/messages' },
@@ -124,6 +128,7 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://generativelanguage.googleapis.com',
     check: '/v1beta/models',
+    list: '/v1beta/openai/models',
     endpoints: { chat: '/v1beta/openai/chat/completions', embeddings: '/v1beta/openai/embeddings' },
     lacks: ['messages', 'responses'],
     keyField: 'x-goog-api-key',
@@ -137,6 +142,7 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://api.mistral.ai',
     check: '/v1/models',
+    list: '/v1/models',
     endpoints: { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' },
     lacks: ['messages', 'responses'],
     // Always reports it, and rejects unknown members.
@@ -162,6 +168,7 @@ export const providerRows = {
     sdkRoot: '/api',
     // Listing the models needs no key.
     check: '/v1/key',
+    list: '/v1/models',
     endpoints: { chat: '/v1/chat/completions', responses: '/v1/responses', embeddings: '/v1/embeddings' },
   },
   'azure-openai': {
@@ -170,6 +177,8 @@ export const providerRows = {
     nativeRoot: '/openai/deployments',
     sdkRoot: '/openai/deployments',
     check: '/openai/models?api-version=2024-10-21',
+    // It has models that are not deployed, too.
+    list: null,
     endpoints: {
       chat: '/openai/v1/chat/completions',
       responses: '/openai/v1/responses',
@@ -183,6 +192,7 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://{resource}-aiplatform.googleapis.com',
     check: '/v1/publishers/google/models/gemini-2.5-flash',
+    list: null,
     endpoints: { chat: `${ofVertex}/endpoints/openapi/chat/completions` },
     place: {
       setting: 'locations',
@@ -206,6 +216,7 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://bedrock-runtime.{resource}.amazonaws.com',
     check: '/async-invoke?maxResults=1',
+    list: null,
     endpoints: { chat: '/openai/v1/chat/completions', responses: '/openai/v1/responses' },
     hasFrames: true,
     place: {
@@ -245,6 +256,7 @@ export const providerRows = {
     ...openaiLike,
     base: 'http://127.0.0.1:11434',
     check: '/v1/models',
+    list: '/v1/models',
     endpoints: {
       chat: '/v1/chat/completions',
       messages: '/v1/messages',

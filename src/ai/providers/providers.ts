@@ -62,10 +62,12 @@ interface Entry {
   readonly unversioned: ReadonlyMap<string, string>
 }
 
-/** A provider that can be called by the names of its models alone. */
-interface Bare {
+/** A provider that calls without a key of their own can use. */
+interface Usable {
+  /** Precedes the names of its models, with a slash. */
   readonly prefix: string
   readonly entry: Entry
+  /** Whether a model may be named without the provider. */
   readonly has: (model: string) => boolean
 }
 
@@ -77,7 +79,7 @@ export class Providers {
   readonly #places = new Map<string, ProviderRow['place']>()
   readonly #aliases: readonly string[]
   readonly #authors = new Map<string, string>()
-  readonly #bare: readonly Bare[]
+  readonly #usable: readonly Usable[]
 
   /**
    * By provider/model, or by the name of a model that only one usable provider has; null for others. Mostly
@@ -95,7 +97,7 @@ export class Providers {
     }
     const all = Array.from(this.#entries.values(), ({ native, rest, claude }) => [native, rest, claude])
     this.all = [...new Set(all.flat())]
-    this.#bare = [...this.#entries].flatMap(([prefix, entry]) => this.#bareOf(prefix, entry))
+    this.#usable = [...this.#entries].flatMap(([prefix, entry]) => this.#usableOf(prefix, entry))
   }
 
   /** Returns the models, as provider/model, that a name without a provider may mean. */
@@ -103,11 +105,16 @@ export class Providers {
     return this.#withModel(model).map(({ prefix }) => `${prefix}/${model}`)
   }
 
-  #withModel(model: string): readonly Bare[] {
-    return this.#bare.filter(({ has }) => has(model))
+  /** Those that calls without a key of their own can use, by what precedes the names of their models. */
+  get usable(): readonly (readonly [prefix: string, provider: Provider])[] {
+    return this.#usable.map(({ prefix, entry }) => [prefix, entry.rest] as const)
   }
 
-  #bareOf(prefix: string, entry: Entry): readonly Bare[] {
+  #withModel(model: string): readonly Usable[] {
+    return this.#usable.filter(({ has }) => has(model))
+  }
+
+  #usableOf(prefix: string, entry: Entry): readonly Usable[] {
     const { name, config, withoutKey } = entry.rest
     // Of several places, the first one is usual.
     const isPlace = prefix !== name && this.#entries.has(name)
@@ -201,13 +208,12 @@ export class Providers {
   names(isChecked: boolean): Names {
     const known = [...this.#authors.keys()].filter(name => isChecked || !name.startsWith('custom-'))
     return isChecked
-      ? { known, usable: this.#usable(), aliases: this.#aliases }
+      ? { known, usable: this.#usableNames(), aliases: this.#aliases }
       : { known, usable: [], aliases: [] }
   }
 
-  #usable(): readonly string[] {
-    const found = this.all.filter(({ config, withoutKey }) => config !== null && withoutKey === null)
-    return [...new Set(found.map(({ name }) => name))]
+  #usableNames(): readonly string[] {
+    return [...new Set(this.#usable.map(({ entry }) => entry.rest.name))]
   }
 
   #resourcesOf(name: string): readonly string[] {
@@ -254,6 +260,7 @@ function entryOf(
     endpoints: Object.fromEntries(Object.entries(row.endpoints).map(([api, path]) => [api, full(path)])),
     claude: row.claude && { ...row.claude, path: full(row.claude.path) },
     check: basePath + row.check,
+    list: row.list === null ? null : basePath + row.list,
     keys: config?.keys ?? [],
     streamsUsage: config?.streamUsage ?? row.streamsUsage,
     config,

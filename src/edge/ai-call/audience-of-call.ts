@@ -23,12 +23,14 @@ function dialectOf(target: AiTarget): StreamDialect {
   return streamDialects[target.operation]
 }
 
-const streamDialects: Readonly<Record<Operation, StreamDialect>> = {
+const streamDialects: Readonly<Record<Operation | 'count_tokens' | 'models', StreamDialect>> = {
   chat: 'openai',
   messages: 'anthropic',
   responses: 'responses',
   embeddings: 'openai',
   run: 'openai',
+  count_tokens: 'anthropic',
+  models: 'openai',
 }
 
 function isOfResponses(path: string): boolean {

@@ -159,3 +159,7 @@ const prefix = 'svc-aig-'
 function once(before: Once, value: string): Once {
   return before === null ? value : repeated
 }
+
+export function isRead({ method }: Pick<RequestHead, 'method'>): boolean {
+  return method === 'GET' || method === 'HEAD'
+}

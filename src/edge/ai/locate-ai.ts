@@ -8,6 +8,7 @@ import { isBaseOfCalls, parseAiTarget } from '../../ai/target.ts'
 import { allowPages } from './cors.ts'
 import { audienceAt, audienceOf } from '../ai-call/audience-of-call.ts'
 import { AiExchange } from '../ai-call/ai-exchange.ts'
+import { isRead } from '../ai-call/request-fields.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeAi } from '../snapshot/snapshot.ts'
 
@@ -26,9 +27,10 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   if (target === null) return noRouteFor(x)
   x.ai = new AiExchange(target, x.head, x.client.last)
   // A credential in the method is refused as such.
-  if (target.api !== 'native' && x.head.method !== 'POST' && x.ai.misplacedAt === null)
-    return x.upgrade === 'requested' ? noWebSocket : onlyPost
-  return null
+  if (target.api === 'native' || x.ai.misplacedAt !== null) return null
+  if (target.operation === 'models') return isRead(x.head) ? null : onlyRead
+  if (x.head.method === 'POST') return null
+  return x.upgrade === 'requested' ? noWebSocket : onlyPost
 }
 
 const targetOf = memoizeLast(parseAiTarget)
@@ -43,4 +45,5 @@ const noSuchPage = refuse('not_found')
 const noRoute = refuseCall('no_ai_route')
 /** On this status, programs that try a WebSocket first continue without one at once. */
 export const noWebSocket = refuseCall('no_web_socket')
+const onlyRead = { ...refuseCall('method_not_allowed', 'GET'), allow: 'GET, HEAD' }
 const onlyPost = { ...refuseCall('method_not_allowed', 'POST'), allow: 'POST' }

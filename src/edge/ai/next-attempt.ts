@@ -2,7 +2,6 @@
 
 import { afterFailure, type FailedAttempt } from '../../ai/failover/after-failure.ts'
 import { readCall } from '../../ai/plan.ts'
-import type { AiTarget } from '../../ai/target.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Course } from '../ai-call/course.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -43,7 +42,7 @@ export function takeAttempt(x: Exchange, ai: AiExchange, course: Course, prepare
   if (prepared.type === 'retry') return course.retry()
   const { node, skipped, call } = prepared.found
   course.goTo(node, skipped)
-  takeCall(x, ai, ai.target as Exclude<AiTarget, { api: 'native' }>, call)
+  takeCall(x, ai, ai.target as ParsedTarget, call)
 }
 
 function findNext(x: Exchange, ai: AiExchange, course: Course, target: ParsedTarget): FoundModel | null {

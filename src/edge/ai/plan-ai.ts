@@ -5,16 +5,18 @@ import type { RouteNode } from '../../ai/failover/model-route.ts'
 import { readCall } from '../../ai/plan.ts'
 import type { NativeCall } from '../../ai/providers/providers.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
-import type { NativeTarget } from '../../ai/target.ts'
+import type { CountTarget, NativeTarget } from '../../ai/target.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
 import { noWebSocket } from './locate-ai.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import type { Exchange, Verdict } from '../exchange/exchange.ts'
+import type { Decided, Exchange, Verdict } from '../exchange/exchange.ts'
 import { gatherBody } from '../exchange/gather-body.ts'
 import { bringsCredential } from '../ai-call/outbound-call.ts'
 import { jsonType } from '../ai-call/rewriting.ts'
+import { countTokens } from './count-tokens.ts'
+import { respondWithModels } from './list-models.ts'
 import { beginCourse, beginNativeCourse, routeOf } from './begin-course.ts'
 import { modelInPath, refuseNativeModel } from './token-limits.ts'
 import { type ParsedTarget, planModel, sendTo, takeCall } from './take-call.ts'
@@ -23,8 +25,11 @@ import { type ParsedTarget, planModel, sendTo, takeCall } from './take-call.ts'
  * Refuses an unknown provider (404), and a body that cannot be understood (400, 415). Waits for a body that
  * must be buffered or parsed.
  */
-export function planAi(x: Exchange, ai: AiExchange): Verdict {
-  return ai.target.api === 'native' ? planNative(x, ai, ai.target) : planParsed(x, ai, ai.target)
+export function planAi(x: Exchange, ai: AiExchange): Decided {
+  const { target } = ai
+  if (target.api === 'native') return planNative(x, ai, target)
+  if (target.operation === 'models') return respondWithModels(x, ai, target)
+  return target.operation === 'count_tokens' ? planCount(x, ai, target) : planParsed(x, ai, target)
 }
 
 /** Streams the body unless it may have to be sent again. */
@@ -93,6 +98,15 @@ function planParsed(x: Exchange, ai: AiExchange, target: ParsedTarget): Verdict 
   if (gathering instanceof Promise) return gathering.then(body => planWithBody(x, ai, target, body))
   x.plane.metrics.ai.callsWithoutRoom.inc()
   return gathering
+}
+
+/** Counts are not logged: they are no calls of a model. */
+function planCount(x: Exchange, ai: AiExchange, target: CountTarget): Decided {
+  const refusal = refuseWrongType(ai)
+  if (refusal !== null) return refusal
+  x.tap = null
+  const gathering = gatherBody(x)
+  return gathering instanceof Promise ? gathering.then(body => countTokens(x, ai, target, body)) : gathering
 }
 
 function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: Buffer): Verdict {

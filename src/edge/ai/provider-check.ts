@@ -31,6 +31,15 @@ interface ProviderCheck {
   readonly duration: number
 }
 
+interface Get {
+  readonly path: string
+  readonly key: Credential
+  /** Ms. */
+  readonly timeout: number
+  /** Bytes; 0 for a body that is not read. */
+  readonly maxBody: number
+}
+
 interface ProviderCheckerOptions {
   readonly metrics: EdgeMetrics
   readonly crashed: (bug: unknown) => void
@@ -43,7 +52,9 @@ type Credential = string | MadeKey | null
 
 const silent = { info: () => {}, warn: () => {} }
 
-type Outcome = { readonly status: number } | { readonly phase: Phase; readonly failure: Failure }
+type Outcome =
+  | { readonly status: number; readonly body: Buffer | null }
+  | { readonly phase: Phase; readonly failure: Failure }
 
 export class ProviderChecker {
   readonly #options: ProviderCheckerOptions
@@ -70,54 +81,42 @@ export class ProviderChecker {
   async check(provider: Provider, ai: AiConfig, key: string | null): Promise<ProviderCheck> {
     const began = performance.now()
     const made = this.#cloudKeys.of(provider, ai)
-    const failure = await made?.ensure()
-    if (made !== null && failure != null)
+    const flaw = await made?.ensure()
+    if (made !== null && flaw != null)
       return {
         status: null,
         error: 'service_unavailable',
-        code: failure,
+        code: flaw,
         duration: performance.now() - began,
       }
     const { timeout = defaultTimeout } = this.#options
-    const origin = originOf(provider, ai)
-    const end = new AbortController()
-    const abort = () => end.abort()
-    const timer = setTimeout(guarded(abort, this.#options.crashed), timeout)
-    try {
-      const outcome = await this.#outcomeOf(origin, provider, {
-        key: made ?? key,
-        timeout,
-        signal: end.signal,
-      })
-      const duration = performance.now() - began
-      if ('status' in outcome) return { status: outcome.status, error: null, code: '', duration }
-      const { phase, failure } = outcome
-      return {
-        status: null,
-        error: originFailure(phase, failure),
-        code: failure.cause.code ?? '',
-        duration,
-      }
-    } finally {
-      clearTimeout(timer)
+    const { check: path } = provider
+    const ask = { path, key: made ?? key, timeout, maxBody: 0 }
+    const outcome = await this.get(originOf(provider, ai), provider, ask)
+    const duration = performance.now() - began
+    if ('status' in outcome) return { status: outcome.status, error: null, code: '', duration }
+    const { phase, failure } = outcome
+    return {
+      status: null,
+      error: originFailure(phase, failure),
+      code: failure.cause.code ?? '',
+      duration,
     }
   }
 
-  async #outcomeOf(
-    origin: OriginConfig,
-    provider: Provider,
-    {
-      key,
-      timeout,
-      signal,
-    }: { readonly key: Credential; readonly timeout: number; readonly signal: AbortSignal },
-  ): Promise<Outcome> {
-    const dialled = await this.#dial(origin, timeout)
-    if ('failure' in dialled) return dialled
+  /** Gets a resource of a provider. Does not follow redirects. Never rejects. */
+  async get(origin: OriginConfig, provider: Provider, ask: Get): Promise<Outcome> {
+    const { crashed } = this.#options
+    const end = new AbortController()
+    const abort = () => end.abort()
+    const timer = setTimeout(guarded(abort, crashed), ask.timeout)
+    const dialled = await this.#dial(origin, ask.timeout)
     try {
-      return await respond(dialled.socket, provider, { key, signal, crashed: this.#options.crashed })
+      if ('failure' in dialled) return dialled
+      return await respond(dialled.socket, provider, { ...ask, signal: end.signal, crashed })
     } finally {
-      dialled.socket.destroy()
+      clearTimeout(timer)
+      if ('socket' in dialled) dialled.socket.destroy()
     }
   }
 
@@ -164,34 +163,48 @@ function respond(
   socket: Socket,
   provider: Provider,
   {
+    path,
     key,
+    maxBody,
     signal,
     crashed,
-  }: {
-    readonly key: Credential
-    readonly signal: AbortSignal
-    readonly crashed: (bug: unknown) => void
-  },
+  }: Get & { readonly signal: AbortSignal; readonly crashed: (bug: unknown) => void },
 ): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
-  const { base, check, defaultFields } = provider
+  const { base, defaultFields } = provider
   const fail = (failure: Failure) => resolve({ phase: 'wait', failure })
   const outgoing: ClientRequest = request({
     createConnection: () => socket,
-    path: check,
+    path,
     headers: {
       host: base.host,
       'user-agent': 'gatehouse-check',
       accept: 'application/json',
       ...Object.fromEntries(defaultFields),
-      ...fieldsOf(provider, key),
+      ...fieldsOf(provider, key, path),
     },
     signal,
   })
   const responded = (response: IncomingMessage) => {
-    resolve({ status: response.statusCode! })
+    const status = response.statusCode!
+    const pieces: Buffer[] = []
+    let size = 0
     response.on('error', () => {})
-    response.destroy()
+    const end = (body: Buffer | null) => {
+      resolve({ status, body })
+      response.destroy()
+    }
+    if (maxBody === 0) return end(null)
+    const take = (piece: Buffer) => {
+      pieces.push(piece)
+      size += piece.length
+      if (size > maxBody) end(null)
+    }
+    response.on('data', guarded(take, crashed))
+    response.on(
+      'end',
+      guarded(() => end(Buffer.concat(pieces)), crashed),
+    )
   }
   const failed = (error: Error) => fail(signal.aborted ? fault('GH_RESPONSE_TIMEOUT') : failureOf(error))
   const closed = () => fail(fault('GH_CLOSED'))
@@ -202,12 +215,12 @@ function respond(
   return promise
 }
 
-function fieldsOf(provider: Provider, key: Credential): Record<string, string> {
+function fieldsOf(provider: Provider, key: Credential, path: string): Record<string, string> {
   if (key === null) return {}
-  const { keyField, keyPrefix, base, check, resource } = provider
+  const { keyField, keyPrefix, base, resource } = provider
   const { value, sign } = typeof key === 'string' ? { value: key, sign: null } : key
   if (sign === null) return { [keyField]: keyPrefix + value }
-  const lines = sign({ method: 'GET', host: base.host, path: check, region: resource!, body: null })
+  const lines = sign({ method: 'GET', host: base.host, path, region: resource!, body: null })
   return Object.fromEntries(
     lines
       .trimEnd()

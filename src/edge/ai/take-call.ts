@@ -6,10 +6,10 @@ import type { Provider } from '../../ai/providers/providers.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
 import type { CompatTarget, RestTarget } from '../../ai/target.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
-import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
 import { bringsCredential } from '../ai-call/outbound-call.ts'
+import { isRead } from '../ai-call/request-fields.ts'
 import { rewritingOf } from '../ai-call/rewriting.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { refuseWithoutKey } from './provider-keys.ts'
@@ -55,6 +55,7 @@ export function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: st
   const route = x.snapshot.ai!.routeTo(provider)
   ai.provider = provider
   ai.path = path
+  // Some providers have public lists of models, and a WebSocket handshake may bring a key as a subprotocol.
   const needsKey = provider.withoutKey !== null && !isRead(x.head)
   const mayBring = needsKey || route.keys.size > 1 || route.made !== null
   const bringsOwn = mayBring && bringsCredential(x.head, ai)
@@ -70,9 +71,4 @@ export function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: st
   if (bringsOwn || route.keys.size < 2) return null
   ai.keys = route.keys
   return refuseWithoutKey(x, ai)
-}
-
-/** Some providers have public lists of models, and a WebSocket handshake may bring a key as a subprotocol. */
-function isRead({ method }: RequestHead): boolean {
-  return method === 'GET' || method === 'HEAD'
 }

@@ -122,7 +122,9 @@ export interface RequestHandler {
 export type Verdict = Refusal | null | Promise<Refusal | null>
 
 /** `responded` if the step has sent the response itself. */
-export type Step = (x: Exchange) => Verdict | 'responded'
+export type Decided = Verdict | 'responded' | Promise<Refusal | 'responded' | null>
+
+export type Step = (x: Exchange) => Decided
 
 type ResponseStage = 'none' | 'begun' | 'complete'
 

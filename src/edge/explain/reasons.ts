@@ -237,6 +237,8 @@ function credentialReason({ credentialPlace: place, route }: Exchange, refusal: 
 function planReason({ ai, route }: Exchange, refusal: Refusal | null): Reason {
   if (ai !== null) {
     if (refusal !== null) return { reason: `${messageOf(refusal)}.` }
+    if (ai.target.api === 'rest' && ai.target.operation === 'models')
+      return { reason: 'A list of models, or one of them.' }
     const provider = ai.provider?.name ?? null
     return { reason: provider === null ? 'The provider depends on the body.' : `Provider ${provider}.` }
   }

@@ -83,9 +83,8 @@ function isOver(decisions: readonly Decision[]): boolean {
 
 async function verdictOf(x: Exchange, client: RehearsalClient, decide: Step): Promise<Decision['verdict']> {
   const verdict = decide(x)
-  if (verdict === 'responded') return 'responds'
-  if (!(verdict instanceof Promise)) return verdict
-  const end = await Promise.race([verdict, client.bodyEnd])
+  const end = verdict instanceof Promise ? await Promise.race([verdict, client.bodyEnd]) : verdict
+  if (end === 'responded') return 'responds'
   return end === 'unknown' ? 'depends' : end
 }
 
@@ -155,6 +154,7 @@ function planeOf(
       logs: ai.logs,
       issuer: ai.issuer ?? null,
     },
+    models: { of: () => ({ models: null, asking: null }) },
     geo: plane.geo,
     limiter,
     tallies: discardedTallies,

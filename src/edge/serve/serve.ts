@@ -1,7 +1,7 @@
 // Takes a request through the steps.
 
 import { deliver, deliverBug } from '../exchange/deliver.ts'
-import type { Exchange, Step, Verdict } from '../exchange/exchange.ts'
+import type { Decided, Exchange, Step } from '../exchange/exchange.ts'
 import { startRecording, recordingEach } from '../spans/recorded-steps.ts'
 import { steps } from './steps.ts'
 
@@ -26,7 +26,7 @@ function advance(x: Exchange, verdict: ReturnType<Step>, chain: readonly Step[],
 
 function advanceAfter(
   x: Exchange,
-  pending: Promise<Awaited<Verdict>>,
+  pending: Promise<Awaited<Decided>>,
   chain: readonly Step[],
   next: number,
 ): void {

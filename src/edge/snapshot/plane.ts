@@ -4,9 +4,11 @@ import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { AccessLog, Logger } from '../../log/log.ts'
 import type { SidePortAuth } from '../../net/http/side-port-auth.ts'
-import type { Endpoint } from '../../config/model/config.ts'
+import type { Endpoint, OriginConfig } from '../../config/model/config.ts'
 import type { Geo } from '../../access/files/geo.ts'
 import type { GatewayDirectory } from '../../ai/gateway-directory.ts'
+import type { ModelList } from '../../ai/providers/listed-models.ts'
+import type { Provider } from '../../ai/providers/providers.ts'
 import type { RouteDirectory } from '../../ai/route-directory.ts'
 import type { Counting } from '../../limits/limiter.ts'
 import type { LogQueue } from '../../ai-logs/queue.ts'
@@ -51,6 +53,8 @@ export interface Plane {
   readonly log: Logger
   readonly spans: SpanSink | null
   readonly ai: AiServices | null
+  /** The models that providers list. */
+  readonly models: { of(provider: Provider, origin: OriginConfig): ModelList }
   readonly geo: Geo | null
   readonly limiter: Counting
   readonly tallies: TallyBook

@@ -4,10 +4,10 @@ import { refuse } from '../../errors/catalogue/refusal.ts'
 import { planAi } from '../ai/plan-ai.ts'
 import { ambiguousPath, refuseAmbiguousPath } from '../../errors/catalogue/ambiguous-path.ts'
 import { sentFactsOf } from '../exchange/facts.ts'
-import type { Exchange, Verdict } from '../exchange/exchange.ts'
+import type { Decided, Exchange } from '../exchange/exchange.ts'
 
 /** Refuses a route without origins (1004) or without healthy ones (1033). */
-export function plan(x: Exchange): Verdict {
+export function plan(x: Exchange): Decided {
   if (x.ai !== null) return planAi(x, x.ai)
   const { pool, rewrite } = x.route!
   if (pool.members.length === 0) return refuse('dns_resolution_error')

@@ -209,6 +209,13 @@ export const apiFaults = {
       `Unknown model ${JSON.stringify(model)}: models are named AUTHOR/MODEL, such as openai/gpt-4o${hint}`,
     when: 'An AI call names a model that no provider has.',
   },
+  no_listed_model: {
+    code: 7003,
+    status: 404,
+    sentence: (model: string) =>
+      `No model ${JSON.stringify(model)} is among those that you may call: list them`,
+    when: 'A model is asked for that is not in the list of models.',
+  },
   several_models: {
     code: 7003,
     status: 400,

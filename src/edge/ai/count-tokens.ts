@@ -1,0 +1,68 @@
+// Counts the tokens of a call of Messages: by its provider where that can, else by an estimate.
+
+import { modelAt, type RouteNode } from '../../ai/failover/model-route.ts'
+import { type CallRequest, readRequest } from '../../ai/request-body.ts'
+import type { Provider } from '../../ai/providers/providers.ts'
+import type { CountTarget } from '../../ai/target.ts'
+import { estimatedTokens } from '../../ai/usage/estimate.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Decided, Exchange } from '../exchange/exchange.ts'
+import { routeOf } from './begin-course.ts'
+import { CallJourney } from './journey.ts'
+import { respondWithJson } from './own-response.ts'
+import { planModel, takeCall } from './take-call.ts'
+
+/** Of an alias, the first model that can be called is meant. */
+export function countTokens(x: Exchange, ai: AiExchange, target: CountTarget, body: Buffer): Decided {
+  const asked = readRequest(body)
+  if ('error' in asked) return asked
+  const route = routeOf(x, ai, asked)
+  return route instanceof Promise
+    ? route.then(route => countFor(x, ai, target, asked, route))
+    : countFor(x, ai, target, asked, route)
+}
+
+function countFor(
+  x: Exchange,
+  ai: AiExchange,
+  target: CountTarget,
+  asked: CallRequest,
+  route: RouteNode | null | 'store_unreachable',
+): Refusal | 'responded' | null {
+  if (route === 'store_unreachable') return refuse('service_unavailable')
+  const model = route === null ? asked.model : firstModel(x, ai, route)
+  const found = x.snapshot.ai!.providers.model(model)
+  if (found !== null && !canCount(found.provider))
+    return respondWithJson(x, estimateOf(asked), 'svc-aig-estimated: true\r\n')
+  const messages = { ...target, operation: 'messages' } as const
+  const call = planModel(x, ai, messages, { ...asked, model })
+  if ('error' in call) return call
+  const [path, query] = call.path.split('?', 2)
+  const counting = `${path}/count_tokens${query === undefined ? '' : `?${query}`}`
+  return takeCall(x, ai, messages, { ...call, path: counting })
+}
+
+/** Claude at a cloud has another API for this. */
+function canCount({ dialect, claude }: Provider): boolean {
+  return dialect === 'anthropic' && claude === null
+}
+
+/** The name that was asked for, if no model can be called. */
+function firstModel(x: Exchange, ai: AiExchange, route: RouteNode): string {
+  const { draw, facts } = new CallJourney(x, ai, { mayWait: false })
+  const journey = { draw, facts, spend: () => true }
+  let first = ''
+  for (let from: RouteNode | null = route; from !== null; ) {
+    const node = modelAt(from, journey)
+    if (node === null || node instanceof Promise) break
+    first ||= node.model
+    if (x.snapshot.ai!.providers.model(node.model)?.provider.withoutKey === null) return node.model
+    from = node.fallback
+  }
+  return first
+}
+
+function estimateOf({ request }: CallRequest): string {
+  return JSON.stringify({ input_tokens: estimatedTokens(request) })
+}
