@@ -1,6 +1,7 @@
 // One AI provider: its health and what that is based on, its keys, its models, and a test of it.
 
 import { type Html, html } from '../../base/text/html.ts'
+import { keySetting } from '../../config/settings/ai-rules.ts'
 import { button, facts, form, isolated } from '../../pages/parts/components.ts'
 import { apiPath, missing } from '../page/api-client.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
@@ -135,7 +136,7 @@ function keysCard(provider: Provider): Html {
     keys.length === 0
       ? html`<p>${
           needs_key
-            ? html`The configuration has none: each caller must send a key of their own, in the provider’s API. To have the gateway send one of yours, set <code>ai.providers.${isolated(name)}.keys</code> in the configuration.`
+            ? html`The configuration has none: each caller must send a key of their own, in the provider’s API. To have the gateway send one of yours, set <code>${isolated(keySetting(name, []))}</code> in the configuration.`
             : 'None is set, and none is needed.'
         }</p>`
       : html`${table('Keys of this provider', columns, keys)}<p class="hint">Callers may send a key of their own, in the provider’s API; it is used in place of these.</p>`

@@ -106,3 +106,28 @@ test('an only key that is refused is not shown as in use, and one that is missin
   assert.doesNotMatch(text, /in use/)
   assert.match((await get(`${base}/providers/anthropic`)).text, /set ai\.providers\.anthropic\.keys in the/)
 })
+
+test('a key that is made is shown with its end, and with the reason if it cannot be made', async t => {
+  const { base, get, providersGiven, clock } = await openDashboard(t)
+  const identity = { by: 'google_machine' } as const
+  const config = { resources: ['global'], project: 'acme' }
+  providersGiven.configure({ 'google-vertex-ai': { ...config, identity } })
+  const see = async (expiresAt: number, failure: string | null) => {
+    const keys = [{ restsUntil: 0, status: 0, made: { expiresAt, failure } }]
+    providersGiven.views = [[viewOf('google-vertex-ai', { resource: 'global', keys })]]
+    return (await get(`${base}/providers/google-vertex-ai.global`)).text
+  }
+  const end = clock.now() + 3_600_000
+  assert.match(await see(end, null), /in use made from an identity, until 1 Jan 2026, 01:00 UTC/)
+  const failure = 'metadata.google.internal did not respond (timed out)'
+  assert.match(
+    await see(end, failure),
+    /cannot be renewed made from .*, until 1 Jan 2026, 01:00 UTC .*timed out/,
+  )
+  assert.match(await see(0, failure), /cannot be made .*metadata\.google\.internal did not respond/)
+  providersGiven.configure({ 'google-vertex-ai': config })
+  assert.match(
+    (await get(`${base}/providers/google-vertex-ai.global`)).text,
+    /google-vertex-ai\.service_account in the/,
+  )
+})
