@@ -3,14 +3,23 @@
 import { isObject } from '../base/text/json.ts'
 import { refuseCallAt } from '../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../errors/catalogue/refusal.ts'
-import { type CallRequest, fault, promptAsMessage, readRequest, readRun, withModel } from './request-body.ts'
+import {
+  type CallRequest,
+  fault,
+  promptAsMessage,
+  readRequest,
+  readRun,
+  withModel,
+  readForm,
+} from './request-body.ts'
 import { modelHint } from './providers/hints.ts'
 import { withOwnReasoning } from './failover/foreign-reasoning.ts'
-import { ReasoningTags, tagOf } from './failover/reasoning-tags.ts'
+import { type ReasoningApi, ReasoningTags, tagOf } from './failover/reasoning-tags.ts'
 import { membersOf, splice } from './parsing/json-members.ts'
 import type { Dialect, Endpoint } from './providers/provider-rows.ts'
 import { lackOf, type Model, type Provider, type Providers } from './providers/providers.ts'
-import type { CompatTarget, RestTarget } from './target.ts'
+import { boundaryOf } from './parsing/multipart.ts'
+import { type CompatTarget, type RestTarget, takesForm } from './target.ts'
 import { chatToMessages } from './translate/chat-call-to-messages.ts'
 import { refuseDuplicate } from './translate/duplicates.ts'
 import { readObject } from './translate/json.ts'
@@ -54,7 +63,14 @@ interface Wishes {
   readonly isRouted: boolean
 }
 
-export function readCall(target: RestTarget | CompatTarget, body: Buffer): CallRequest | Refusal {
+/** `contentType` is null for JSON. */
+export function readCall(
+  target: RestTarget | CompatTarget,
+  body: Buffer,
+  contentType: string | null = null,
+): CallRequest | Refusal {
+  const boundary = contentType === null ? null : boundaryOf(contentType)
+  if (boundary !== null && takesForm(target)) return readForm(body, boundary)
   return target.operation === 'run' ? readRun(body, target.model) : readRequest(body)
 }
 
@@ -175,7 +191,7 @@ function callOf(
       asks: api === 'messages' ? 'anthropic' : 'openai',
       translation: null,
       dropped: own.dropped,
-      reasoningTags: isRouted && api !== 'embeddings' ? new ReasoningTags(api, provider.name) : null,
+      reasoningTags: isRouted && isConversation(api) ? new ReasoningTags(api, provider.name) : null,
     }
   }
   const translated = translate(asked, api, model, mayAsk)
@@ -196,6 +212,10 @@ function callOf(
   }
 }
 
+function isConversation(api: Endpoint): api is ReasoningApi {
+  return api === 'chat' || api === 'messages' || api === 'responses'
+}
+
 /** Returns the request with no other reasoning than that of the provider, and what was left out. */
 function ownReasoning(
   asked: CallRequest,
@@ -203,7 +223,7 @@ function ownReasoning(
   provider: string,
   isRouted: boolean,
 ): { readonly asked: CallRequest; readonly dropped: readonly string[] } | Refusal {
-  if (api === 'embeddings') return { asked, dropped: [] }
+  if (!isConversation(api)) return { asked, dropped: [] }
   const own = withOwnReasoning({ bytes: asked.bytes, request: asked.request, api, provider, isRouted })
   if ('missed' in own)
     return fault(asked.pointer + own.missed, `must be from ${provider}, since its turn ends in tool use`)

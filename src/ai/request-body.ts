@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { isObject, pointerStep } from '../base/text/json.ts'
 import { refuseCall, refuseCallAt } from '../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../errors/catalogue/refusal.ts'
+import { type FormFlaw, modelInForm } from './parsing/multipart.ts'
 import { bounds, type Member, membersOf, membersWithin, splice } from './parsing/json-members.ts'
 
 export interface CallRequest {
@@ -14,6 +15,8 @@ export interface CallRequest {
   readonly request: Readonly<Record<string, unknown>>
   readonly members: readonly Member[]
   readonly pointer: '' | '/input'
+  /** Where the name is, in a body that is a form. */
+  readonly inForm?: { readonly start: number; readonly end: number }
 }
 
 /** As in the path of a run: it is repeated in logs and responses. */
@@ -50,7 +53,27 @@ export function readRun(body: Buffer, pathModel: string | null): CallRequest | R
   return checkedInput({ model, modelPointer, ...inner, pointer: '/input' })
 }
 
-export function withModel({ bytes, members }: Pick<CallRequest, 'bytes' | 'members'>, name: string): Buffer {
+/** Reads the model of a multipart form; its other parts are left to the provider. */
+export function readForm(body: Buffer, boundary: string): CallRequest | Refusal {
+  const found = modelInForm(body, boundary)
+  if (typeof found === 'string') return formFaults[found]
+  const { model, start, end } = found
+  if (model.length > longestModel) return fault('/model', `must have at most ${longestModel} characters`)
+  const inForm = { start, end }
+  return { model, modelPointer: '/model', bytes: body, request: {}, members: [], pointer: '', inForm }
+}
+
+const formFaults: Readonly<Record<FormFlaw, Refusal>> = {
+  form: fault(null, 'must be a form as RFC 7578 describes it, each part with one plain name'),
+  missing: fault('/model', 'must be a part of the form, such as openai/whisper-1'),
+  repeated: fault('/model', 'must be given once'),
+}
+
+export function withModel(
+  { bytes, members, inForm }: Pick<CallRequest, 'bytes' | 'members' | 'inForm'>,
+  name: string,
+): Buffer {
+  if (inForm !== undefined) return splice(bytes, inForm.start, inForm.end, name)
   const member = members.find(({ name }) => name === 'model')
   if (member) return splice(bytes, member.start, member.end, JSON.stringify(name))
   const first = members[0]?.nameStart ?? bytes.lastIndexOf('}')

@@ -1,6 +1,8 @@
 // The target of a request on an AI host, read from its path alone.
 
-export type Operation = 'chat' | 'messages' | 'responses' | 'embeddings' | 'run'
+import { type PlainOperation, plainOperations } from '../config/model/config.ts'
+
+export type Operation = 'chat' | 'messages' | 'responses' | 'embeddings' | 'run' | PlainOperation
 
 export interface RestTarget {
   readonly api: 'rest'
@@ -42,6 +44,11 @@ export interface NativeTarget {
 }
 
 export type AiTarget = RestTarget | CountTarget | ModelsTarget | CompatTarget | NativeTarget
+
+/** Whether the body of a call may be a multipart form. */
+export function takesForm({ operation }: RestTarget | CompatTarget): boolean {
+  return /^images\/(?:edits|variations)$|^audio\/trans/.test(operation)
+}
 
 /** Null for other routes. Only a model is decoded, so that `%2F` and `%2E` never act as separators. */
 export function parseAiTarget(target: string): AiTarget | null {
@@ -90,6 +97,7 @@ const operations: ReadonlyMap<string, Operation | 'count_tokens' | 'models'> = n
   ['v1/messages/count_tokens', 'count_tokens'],
   ['v1/models', 'models'],
   ['run', 'run'],
+  ...plainOperations.map(operation => [`v1/${operation}`, operation] as const),
 ])
 
 type AccountTarget = RestTarget | CountTarget | ModelsTarget

@@ -1,13 +1,17 @@
 // The known facts of each provider, one row each: pure data.
 
 import {
+  type PlainApi,
+  type PlainOperation,
+  plainApis,
+  plainOperations,
   type ProviderApi,
   type ProviderConfig,
   type ProviderName,
   providerApis,
 } from '../../config/model/config.ts'
 
-export type Endpoint = ProviderApi
+export type Endpoint = ProviderApi | PlainOperation
 
 export type Dialect = 'openai' | 'anthropic'
 
@@ -29,7 +33,7 @@ export interface ProviderRow extends Credential {
   readonly sdkRoot: string
   readonly dialect: Dialect
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
-  readonly lacks: readonly Endpoint[]
+  readonly lacks: readonly ProviderApi[]
   readonly restCredential: Credential | null
   /** In lower case; where callers may send a credential of their own. */
   readonly credentialFields: readonly string[]
@@ -75,6 +79,17 @@ interface Claude {
 }
 
 export const bearer = { keyField: 'authorization', keyPrefix: 'Bearer ' } as const
+
+/** The paths of calls that are not translated, by what they have in common. */
+function plainPaths(
+  base: string,
+  ...apis: readonly (PlainApi | PlainOperation)[]
+): Partial<Record<PlainOperation, string>> {
+  const own = plainOperations.filter(operation =>
+    apis.some(api => operation === api || operation.startsWith(`${api}/`)),
+  )
+  return Object.fromEntries(own.map(operation => [operation, `${base}/${operation}`]))
+}
 
 const openaiLike = {
   ...bearer,
@@ -122,14 +137,23 @@ const anthropicLike = {
 const ofVertex = '/v1/projects/{project}/locations/{resource}'
 
 export const providerRows = {
-  openai: { ...openaiLike, base: 'https://api.openai.com/v1', lacks: ['messages'] },
+  openai: {
+    ...openaiLike,
+    base: 'https://api.openai.com/v1',
+    endpoints: { ...openaiLike.endpoints, ...plainPaths('', ...plainApis) },
+    lacks: ['messages'],
+  },
   anthropic: { ...anthropicLike, base: 'https://api.anthropic.com' },
   'google-ai-studio': {
     ...openaiLike,
     base: 'https://generativelanguage.googleapis.com',
     check: '/v1beta/models',
     list: '/v1beta/openai/models',
-    endpoints: { chat: '/v1beta/openai/chat/completions', embeddings: '/v1beta/openai/embeddings' },
+    endpoints: {
+      chat: '/v1beta/openai/chat/completions',
+      embeddings: '/v1beta/openai/embeddings',
+      ...plainPaths('/v1beta/openai', 'images/generations'),
+    },
     lacks: ['messages', 'responses'],
     keyField: 'x-goog-api-key',
     keyPrefix: '',
@@ -143,7 +167,11 @@ export const providerRows = {
     base: 'https://api.mistral.ai',
     check: '/v1/models',
     list: '/v1/models',
-    endpoints: { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' },
+    endpoints: {
+      chat: '/v1/chat/completions',
+      embeddings: '/v1/embeddings',
+      ...plainPaths('/v1', 'audio/transcriptions', 'moderations'),
+    },
     lacks: ['messages', 'responses'],
     // Always reports it, and rejects unknown members.
     streamsUsage: false,
@@ -153,7 +181,7 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://api.groq.com/openai/v1',
     sdkRoot: '/openai/v1',
-    endpoints: { chat: '/chat/completions', responses: '/responses' },
+    endpoints: { chat: '/chat/completions', responses: '/responses', ...plainPaths('', 'audio') },
     lacks: ['messages', 'embeddings'],
   },
   deepseek: {
@@ -169,7 +197,12 @@ export const providerRows = {
     // Listing the models needs no key.
     check: '/v1/key',
     list: '/v1/models',
-    endpoints: { chat: '/v1/chat/completions', responses: '/v1/responses', embeddings: '/v1/embeddings' },
+    endpoints: {
+      chat: '/v1/chat/completions',
+      responses: '/v1/responses',
+      embeddings: '/v1/embeddings',
+      ...plainPaths('/v1', 'completions'),
+    },
   },
   'azure-openai': {
     ...openaiLike,
@@ -183,6 +216,7 @@ export const providerRows = {
       chat: '/openai/v1/chat/completions',
       responses: '/openai/v1/responses',
       embeddings: '/openai/v1/embeddings',
+      ...plainPaths('/openai/v1', 'completions', 'images/generations', 'images/edits', 'audio'),
     },
     keyField: 'api-key',
     keyPrefix: '',
@@ -262,6 +296,7 @@ export const providerRows = {
       messages: '/v1/messages',
       responses: '/v1/responses',
       embeddings: '/v1/embeddings',
+      ...plainPaths('/v1', 'completions'),
     },
     aliases: ['@local'],
   },
@@ -274,7 +309,7 @@ const paths = {
   messages: '/messages',
   responses: '/responses',
   embeddings: '/embeddings',
-} as const satisfies Record<Endpoint, string>
+} as const satisfies Record<ProviderApi, string>
 
 export function customRow({
   speaks,
@@ -284,11 +319,16 @@ export function customRow({
   const row = speaks === 'anthropic' ? anthropicLike : openaiLike
   // The base of an OpenAI-compatible server includes the version, as for its SDK.
   const version = speaks === 'anthropic' ? '/v1' : ''
-  const own: readonly Endpoint[] = apis ?? usualApis[speaks]
+  const own: readonly (ProviderApi | PlainApi)[] = apis ?? usualApis[speaks]
+  const plain = plainApis.filter(api => own.includes(api))
+  const translated = providerApis.filter(api => own.includes(api))
   return {
     ...row,
     base: url!,
-    endpoints: Object.fromEntries(own.map(api => [api, version + paths[api]])),
+    endpoints: {
+      ...Object.fromEntries(translated.map(api => [api, version + paths[api]])),
+      ...plainPaths(version, ...plain),
+    },
     lacks: providerApis.filter(api => !own.includes(api)),
     credentialFields: ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'],
   }
@@ -296,5 +336,6 @@ export function customRow({
 
 /** As callers and their SDKs write them below the base. */
 export function pathsOf(api: Endpoint): readonly [short: string, versioned: string] {
-  return [paths[api], `/v1${paths[api]}`]
+  const path = api in paths ? paths[api as ProviderApi] : `/${api}`
+  return [path, `/v1${path}`]
 }

@@ -280,6 +280,23 @@ export type ProviderName = (typeof providerNames)[number]
 export const providerApis = ['chat', 'messages', 'responses', 'embeddings'] as const
 export type ProviderApi = (typeof providerApis)[number]
 
+/** Further ones, which are never translated. */
+export const plainApis = ['completions', 'images', 'audio', 'moderations'] as const
+export type PlainApi = (typeof plainApis)[number]
+
+/** Calls that are passed to their provider without a translation; the bodies of some are forms. */
+export const plainOperations = [
+  'completions',
+  'images/generations',
+  'images/edits',
+  'images/variations',
+  'audio/speech',
+  'audio/transcriptions',
+  'audio/translations',
+  'moderations',
+] as const
+export type PlainOperation = (typeof plainOperations)[number]
+
 /** The source of a secret in the configuration; never its value. */
 export type SecretSource =
   | { readonly kind: 'environment'; readonly variables: readonly string[] }
@@ -293,7 +310,7 @@ export interface ProviderConfig {
   readonly keySources: readonly SecretSource[] // where each of them comes from
   readonly keyVariables: readonly string[] // the environment variables that the setting of the keys refers to
   readonly speaks: 'openai' | 'anthropic' // the API that it speaks
-  readonly apis: readonly ProviderApi[] | null // custom providers: which it has; null: as `speaks` usually goes with
+  readonly apis: readonly (ProviderApi | PlainApi)[] | null // custom providers: which it has; null: as `speaks` usually goes with
   readonly models: readonly string[] | null // globs of those that may be named without the provider; null: as is known of it
   readonly resources: readonly string[] // where callers may call it: resources of azure-openai, locations of google-vertex-ai, regions of aws-bedrock
   readonly project: string | null // google-vertex-ai: whose models are called

@@ -13,7 +13,7 @@ import {
   providerUrl,
   usDollars,
 } from './ai-rules.ts'
-import { providerApis, providerNames, type Timeouts } from '../model/config.ts'
+import { plainApis, providerApis, providerNames, type Timeouts } from '../model/config.ts'
 import { previewAudiences } from '../model/custom-errors-config.ts'
 import { clouds } from './cloud-settings.ts'
 import { compression } from './compression-settings.ts'
@@ -167,7 +167,7 @@ const provider = mapping(
       sources: [],
     }),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
-    apis: optional(placed(list(scalar(oneOf(...providerApis)), { min: 1 })), null), // null: depends on speaks
+    apis: optional(placed(list(scalar(oneOf(...providerApis, ...plainApis)), { min: 1 })), null), // null: depends on speaks
     models: optional(list(scalar(modelPattern), { max: 200 }), null), // null: as is known of it
     resources: optional(placed(list(scalar(placeName))), null),
     stream_usage: optional(placed(scalar(truth)), null),

@@ -1,5 +1,6 @@
 // The audience of errors of an AI call, by the kind of route and the dialect of its streams.
 
+import type { PlainOperation } from '../../config/model/config.ts'
 import { type AiTarget, isAmongNativeRoutes, type Operation } from '../../ai/target.ts'
 import { type AiCallers, aiCallers, type StreamDialect } from '../../errors/audience/ai-callers.ts'
 
@@ -20,10 +21,13 @@ function dialectOf(target: AiTarget): StreamDialect {
       : isOfResponses(target.path)
         ? 'responses'
         : 'openai'
-  return streamDialects[target.operation]
+  const { operation } = target
+  return operation in streamDialects ? streamDialects[operation as keyof typeof streamDialects] : 'openai'
 }
 
-const streamDialects: Readonly<Record<Operation | 'count_tokens' | 'models', StreamDialect>> = {
+const streamDialects: Readonly<
+  Record<Exclude<Operation, PlainOperation> | 'count_tokens' | 'models', StreamDialect>
+> = {
   chat: 'openai',
   messages: 'anthropic',
   responses: 'responses',

@@ -46,7 +46,7 @@ export function takeAttempt(x: Exchange, ai: AiExchange, course: Course, prepare
 }
 
 function findNext(x: Exchange, ai: AiExchange, course: Course, target: ParsedTarget): FoundModel | null {
-  const asked = readCall(target, course.body!)
+  const asked = readCall(target, course.body!, ai.fields.contentType)
   if ('error' in asked) return null
   const found = findModel(x, ai, { target, asked, from: course.fallback!, mayWait: false })
   return found instanceof Promise || 'error' in found || found.isResting ? null : found

@@ -5,7 +5,8 @@ import type { RouteNode } from '../../ai/failover/model-route.ts'
 import { readCall } from '../../ai/plan.ts'
 import type { NativeCall } from '../../ai/providers/providers.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
-import type { CountTarget, NativeTarget } from '../../ai/target.ts'
+import { boundaryOf } from '../../ai/parsing/multipart.ts'
+import { type CountTarget, type NativeTarget, takesForm } from '../../ai/target.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
@@ -92,7 +93,7 @@ function sendNative(x: Exchange, ai: AiExchange, route: NativeCall): Refusal | n
 }
 
 function planParsed(x: Exchange, ai: AiExchange, target: ParsedTarget): Verdict {
-  const refusal = refuseWrongType(ai)
+  const refusal = refuseWrongType(ai, takesForm(target))
   if (refusal !== null) return refusal
   const gathering = gatherBody(x)
   if (gathering instanceof Promise) return gathering.then(body => planWithBody(x, ai, target, body))
@@ -102,7 +103,7 @@ function planParsed(x: Exchange, ai: AiExchange, target: ParsedTarget): Verdict 
 
 /** Counts are not logged: they are no calls of a model. */
 function planCount(x: Exchange, ai: AiExchange, target: CountTarget): Decided {
-  const refusal = refuseWrongType(ai)
+  const refusal = refuseWrongType(ai, false)
   if (refusal !== null) return refusal
   x.tap = null
   const gathering = gatherBody(x)
@@ -110,7 +111,7 @@ function planCount(x: Exchange, ai: AiExchange, target: CountTarget): Decided {
 }
 
 function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: Buffer): Verdict {
-  const asked = readCall(target, body)
+  const asked = readCall(target, body, ai.fields.contentType)
   if ('error' in asked) return asked
   x.tap?.noteRequest(body)
   const route = routeOf(x, ai, asked)
@@ -134,8 +135,12 @@ function planRouted(
   return 'error' in call ? call : takeCall(x, ai, target, call)
 }
 
-function refuseWrongType({ fields: { contentType, contentEncoding } }: AiExchange): Refusal | null {
+function refuseWrongType(
+  { fields: { contentType, contentEncoding } }: AiExchange,
+  mayBeForm: boolean,
+): Refusal | null {
   const isJson = contentType === null || jsonType.test(contentType)
-  if (isJson && contentEncoding === null) return null
+  const isForm = mayBeForm && contentType !== null && boundaryOf(contentType) !== null
+  if ((isJson || isForm) && contentEncoding === null) return null
   return refuseCall('no_plain_json')
 }
