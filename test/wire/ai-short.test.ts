@@ -7,6 +7,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { recordOf, zoneTo } from '../help/edge.ts'
+import { ask as askHttp2, connectHttp2 } from '../help/http2-client.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { until } from '../help/until.ts'
 import { keepAccess } from '../oauth/grants/keep-access.ts'
@@ -261,4 +262,70 @@ test('a site keeps its own paths, and short routes work beside the rest of it', 
   assert.equal(user.text, 'site')
   const elsewhere = await shared.edge.ask(asked.replace('Host: ai.test', 'Host: site.test'))
   assert.equal(elsewhere.status, 409)
+})
+
+test('calls on one connection are each for the account of their own token (HTTP/2)', async t => {
+  const { ai, provider } = await start(t, { h2c: true })
+  const other = await addAccount(ai)
+  const expired = await ai.mint({ expiresOn: 1 })
+  const allowsTwo: object = { strictSingleValueFields: false }
+  const session = await connectHttp2(t, `http://127.0.0.1:${ai.edge.port}`, allowsTwo)
+  const post = async (path: string, fields: Readonly<Record<string, string | readonly string[]>>) => {
+    const about = {
+      ':method': 'POST',
+      ':path': path,
+      ':authority': 'ai.test',
+      'content-type': 'application/json',
+    }
+    return (await askHttp2(session, { ...about, ...fields }, chat)).status
+  }
+  const statuses = await Promise.all([
+    post(short, { 'x-api-key': ai.token }),
+    post(short, { 'x-api-key': other.token }),
+    post(short, { authorization: `Bearer ${other.token}`, 'x-api-key': ai.token }),
+    post(short, { 'x-api-key': expired }),
+    post(short, { 'x-api-key': [ai.token, other.token] }),
+    post(short, { authorization: [`Bearer ${ai.token}`, `Bearer ${other.token}`] }),
+    post(`${ai.rest}/v1/chat/completions`, { 'x-api-key': ai.token }),
+    post(`${ai.native('openai')}/chat/completions`, { 'x-api-key': ai.token }),
+  ])
+  assert.deepEqual(statuses, [200, 200, 200, 401, 401, 401, 400, 400])
+  assert.equal(provider.requests.length, 3)
+  await ai.logs.close()
+  assert.equal(await ai.store.logs.count(ai.account, 'default'), 1)
+  assert.equal(await ai.store.logs.count(other.account, 'default'), 2)
+})
+
+test('the same lines mean the same on each route of a connection (HTTP/1.1)', async t => {
+  const { ai } = await start(t)
+  const wire = await ai.edge.connect()
+  const paths = [
+    short,
+    `${ai.rest}/v1/chat/completions`,
+    short,
+    '/v1/embeddings?key=a',
+    `${short}?key=${ai.token}`,
+  ]
+  const statuses: number[] = []
+  for (const path of paths) {
+    await wire.send(call(path, chat, `x-api-key: ${ai.token}`))
+    statuses.push((await wire.response()).status)
+  }
+  assert.deepEqual(statuses, [200, 400, 200, 200, 400])
+})
+
+test('a limit that counts by token counts the one in x-api-key', async t => {
+  const key = [{ by: 'token' }] as const
+  const perToken = { name: 'calls', limit: 1, period: 3_600_000, key, when: null, action: 'block' } as const
+  const { ai, ask } = await start(t, { rateLimits: [perToken] })
+  const second = await ai.mint()
+  const statuses: number[] = []
+  for (const fields of [
+    [`x-api-key: ${ai.token}`],
+    [`x-api-key: ${second}`],
+    [`x-api-key: ${ai.token}`],
+    [`Authorization: Bearer ${second}`, `x-api-key: ${mintToken().value}`],
+  ])
+    statuses.push((await ask(...fields)).status)
+  assert.deepEqual(statuses, [200, 200, 429, 429])
 })

@@ -220,3 +220,30 @@ test('an empty list permits nothing, and a gateway that requires no token has no
   await ai.change({ authentication: false })
   assert.equal((await none(rest, body('openai/gpt-4o'))).status, 200)
 })
+
+test('a WebSocket is of the model that its address names for good, and otherwise refused', async t => {
+  const { ai, openai } = await start(t)
+  const token = await ai.mint({ models: ['openai/gpt-realtime'] })
+  const handshake = (path: string) =>
+    ai.edge.ask(
+      [
+        `GET ${ai.native('openai')}${path} HTTP/1.1`,
+        'Host: ai.test',
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+        `svc-aig-authorization: Bearer ${token}\r\n\r\n`,
+      ].join('\r\n'),
+    )
+  for (const path of [
+    '/realtime?model=gpt-5',
+    '/realtime',
+    '/responses?model=gpt-realtime',
+    '/x/realtime?model=gpt-realtime',
+  ])
+    assertBeyond(await handshake(path), /limited to the models openai\/gpt-realtime, and/, 'native')
+  assert.equal(openai.bytesReceived, 0)
+  assert.notEqual((await handshake('/realtime?model=gpt-realtime')).status, 403)
+  assert.match(openai.requests[0]!.startLine, /^GET \/realtime\?model=gpt-realtime /)
+})

@@ -48,21 +48,32 @@ export function refuseNativeModel(
 }
 
 /**
- * Returns the model of a call that its path decides, whatever the body says: those of Google and Azure, and
- * realtime sessions of OpenAI, which cannot change it.
+ * Returns the model of a call that its path decides, whatever the body says: those of Google, Azure and
+ * Bedrock, and realtime sessions of OpenAI, which cannot change it.
  */
 export function modelInPath({ name, base }: Provider, path: string): string | null {
   if (name.startsWith('custom-')) return null
   const plain = withoutQuery(path)
-  const [, model, deployment] = callInPath.exec(plain) ?? []
-  if (model !== undefined || deployment !== undefined) return model ?? deployment ?? null
+  const model = callInPath
+    .exec(plain)
+    ?.slice(1)
+    .find(found => found !== undefined)
+  if (model !== undefined) return unescaped(model)
   if (name !== 'openai' || plain !== `${base.pathname.replace(/\/$/, '')}/realtime`) return null
   const models = new URLSearchParams(path.slice(plain.length)).getAll('model')
   return models.length === 1 ? models[0]! : null
 }
 
 const callInPath =
-  /^(?:\/(?!models\/|deployments\/)[\w.-]+)*\/(?:models\/([\w.@~-]{1,256}):\w+|deployments\/([\w.@~-]{1,256})(?:\/[\w-]+)+)$/
+  /^(?:\/(?!models?\/|deployments\/)[\w.-]+)*\/(?:models\/([\w.@~-]{1,256}):\w+|deployments\/([\w.@~-]{1,256})(?:\/(?!deployments\/)[\w-]+)+|model\/((?:[\w.:~-]|%[\dA-Fa-f]{2}){1,256})\/[\w-]+)$/
+
+function unescaped(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
 
 /** Calls whose body names the model in `model`. What others may run cannot be known. */
 const callWithModel =
