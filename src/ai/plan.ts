@@ -69,8 +69,8 @@ export function readCall(
   body: Buffer,
   contentType: string | null = null,
 ): CallRequest | Refusal {
-  const boundary = contentType === null ? null : boundaryOf(contentType)
-  if (boundary !== null && takesForm(target)) return readForm(body, boundary)
+  const boundary = takesForm(target) && contentType !== null ? boundaryOf(contentType) : null
+  if (boundary !== null) return readForm(body, boundary)
   return target.operation === 'run' ? readRun(body, target.model) : readRequest(body)
 }
 

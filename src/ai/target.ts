@@ -47,8 +47,15 @@ export type AiTarget = RestTarget | CountTarget | ModelsTarget | CompatTarget | 
 
 /** Whether the body of a call may be a multipart form. */
 export function takesForm({ operation }: RestTarget | CompatTarget): boolean {
-  return /^images\/(?:edits|variations)$|^audio\/trans/.test(operation)
+  return ofForms.has(operation)
 }
+
+const ofForms: ReadonlySet<Operation> = new Set([
+  'images/edits',
+  'images/variations',
+  'audio/transcriptions',
+  'audio/translations',
+])
 
 /** Null for other routes. Only a model is decoded, so that `%2F` and `%2E` never act as separators. */
 export function parseAiTarget(target: string): AiTarget | null {
