@@ -34,6 +34,7 @@ const renamed: Readonly<Record<string, string>> = {
 
 /** Settings in another mapping of the file. */
 const elsewhere: Readonly<Record<string, string>> = {
+  'ai.cors_origins': 'ai.cors.origins',
   'telemetry.trace_context.continues': 'telemetry.continue',
   'telemetry.trace_context.sample': 'telemetry.sample',
 }

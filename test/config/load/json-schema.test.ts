@@ -253,10 +253,13 @@ function withValue(base: Json, [key, ...rest]: readonly string[], value: Json): 
 }
 
 /** Returns all defaults of a mapping. What its name alone turns on has none of its own. */
+/** Without them, there is nothing that their settings would be for. */
+const optionalGroups: ReadonlySet<unknown> = new Set(['otlp', 'log_export'])
+
 function defaultsOf({ default: usual, properties, type }: Form): unknown {
   if (usual !== undefined || !properties || !type?.includes('null')) return usual
   const entries = Object.entries(properties).map(([key, one]) => [key, defaultsOf(one)])
-  return Object.fromEntries(entries.filter(([key, one]) => one !== undefined && key !== 'otlp'))
+  return Object.fromEntries(entries.filter(([key, one]) => one !== undefined && !optionalGroups.has(key)))
 }
 
 function withoutLines(parsed: object): unknown {
