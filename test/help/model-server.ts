@@ -366,6 +366,14 @@ export const models =
       data: ids.map(id => ({ id, object: 'model', created: 1_767_225_600, owned_by: 'library' })),
     })
 
+const claudeModels: Answer = (_, response) => {
+  const [first_id, last_id] = ['claude-opus-5-5', 'claude-haiku-5-5']
+  const data = [first_id, last_id].map(id => ({
+    ...{ type: 'model', id, display_name: id, created_at: '2026-01-01T00:00:00Z' },
+  }))
+  say(response, { data, has_more: false, first_id, last_id })
+}
+
 const openaiError: Kind['refuse'] = (response, status, message) =>
   say(response, { error: { message, type: 'invalid_request_error', param: null, code: null } }, status)
 
@@ -375,13 +383,24 @@ export const openai: Kind = {
     'POST /v1/chat/completions': chat,
     'POST /v1/responses': responses,
     'POST /v1/embeddings': embeddings,
+    'GET /v1/models': models('gpt-5', 'text-embedding-3-small'),
   },
   refuse: openaiError,
 }
-export const chatAlone: Kind = { routes: { 'POST /v1/chat/completions': chat }, refuse: openaiError }
-export const responsesAlone: Kind = { routes: { 'POST /v1/responses': responses }, refuse: openaiError }
+export const chatAlone: Kind = {
+  routes: { 'POST /v1/chat/completions': chat, 'GET /v1/models': models('lab') },
+  refuse: openaiError,
+}
+export const responsesAlone: Kind = {
+  routes: { 'POST /v1/responses': responses, 'GET /v1/models': models('lab') },
+  refuse: openaiError,
+}
 export const anthropic: Kind = {
-  routes: { 'POST /v1/messages': messages, 'POST /v1/messages/count_tokens': countTokens },
+  routes: {
+    'POST /v1/messages': messages,
+    'POST /v1/messages/count_tokens': countTokens,
+    'GET /v1/models': claudeModels,
+  },
   refuse: (response, status, message) =>
     say(
       response,

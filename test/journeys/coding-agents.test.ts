@@ -45,8 +45,9 @@ interface Task {
 }
 
 interface Session {
-  /** Folder in which it works. */
+  /** Folder in which it works, and that of its own files. */
   readonly cwd: string
+  readonly home: string
   readonly run: AgentRun
 }
 
@@ -89,7 +90,7 @@ async function claude(
   const lines = settingsOf(claudeSettings, door, task).matchAll(/^export (\w+)="?(.*?)"?$/gm)
   const env = { ...Object.fromEntries(Array.from(lines, ([, name, value]) => [name!, value!])), ...more }
   const run = await runAgent(t, claudeCode, { args: ['-p', ...args], env, ...endOf(door, task), ...folders })
-  return { cwd: folders.cwd, run }
+  return { ...folders, run }
 }
 
 async function codexExec(t: TestContext, door: Door, task: Task): Promise<Session> {
@@ -102,7 +103,7 @@ async function codexExec(t: TestContext, door: Door, task: Task): Promise<Sessio
     ...endOf(door, task),
     ...folders,
   })
-  return { cwd: folders.cwd, run }
+  return { ...folders, run }
 }
 
 const endOf = ({ gateway }: Door, { isIsolated = true }: Task) => ({
@@ -210,6 +211,26 @@ test('coding agents', async t => {
     }
     assert.deepEqual(refused, [])
   })
+  await t.test('Claude Code finds the models of the gateway', async t => {
+    const discovery = { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' }
+    const session = await claude(t, door, { route: 'short' }, bash, discovery)
+    assertDone(session)
+    const found = JSON.parse(readFileSync(join(session.home, '.claude/cache/gateway-models.json'), 'utf8'))
+    const ids = found.models.map(({ id }: { readonly id: string }) => id)
+    for (const id of ['claude-opus-5-5', 'claude-haiku-5-5']) assert.ok(ids.includes(id), ids.join(' '))
+  })
+  for (const { api, provider, model } of apis)
+    await t.test(`Claude Code counts the tokens of its context for a model of ${api}`, async t => {
+      const { asked, refused } = providers[provider]
+      const before = asked.length
+      const { run } = await claude(t, door, { route: 'short', model }, ['/context'])
+      assert.equal(run.code, 0, run.stdout + run.stderr)
+      assert.match(run.stdout, /\| System prompt \| [\d.]+k? \|/)
+      assert.deepEqual(refused, [])
+      // A provider without a way to count is not asked: the gateway estimates.
+      const counted = asked.slice(before).filter(({ path }) => path.endsWith('/count_tokens')).length
+      assert.equal(counted >= 10, api === 'Messages', `${counted}`)
+    })
   await t.test('Codex runs a command for a model without its provider', async t => {
     assertDone(await codexExec(t, door, { route: 'short', model: 'gpt-5' }))
     assert.deepEqual(providers.openai.refused, [])

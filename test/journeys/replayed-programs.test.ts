@@ -31,14 +31,13 @@ const ends: Readonly<Record<string, RegExp>> = {
 
 for (const file of programs)
   test(`${basename(file, '.json')}: its requests work with providers of each API`, async t => {
-    const recorded: readonly Replay[] = JSON.parse(readFileSync(join(folder, file), 'utf8'))
-    const replays = recorded.filter(({ request }) => request.startsWith('POST'))
+    const replays: readonly Replay[] = JSON.parse(readFileSync(join(folder, file), 'utf8'))
     const { all, ai } = await startProviders(t)
     for (const { name, request, headers, body, lacks } of replays) {
       const [method, target] = request.split(' ') as [string, string]
       const [path] = target.split('?') as [string]
-      for (const model of modelsOf(path))
-        await t.test(`${name}, ${model}`, async () => {
+      for (const model of method === 'GET' ? [''] : modelsOf(path))
+        await t.test(`${name} ${model}`, async () => {
           const response = await fetch(`http://127.0.0.1:${ai.edge.port}${target}`, {
             method,
             headers: {
@@ -59,6 +58,7 @@ for (const file of programs)
           for (const { refused } of all) assert.deepEqual(refused, [])
           if (body?.stream === true) assert.match(text, ends[path]!)
           else assert.equal(JSON.parse(text).error ?? null, null)
+          if (method === 'GET') assert.ok(JSON.parse(text).data.length > 0)
           // Nothing of the caller's credential reaches a provider.
           for (const { asked } of all) assert.ok(!JSON.stringify(asked).includes(ai.token))
         })
