@@ -43,8 +43,10 @@ export class RotatingFile implements Destination {
   close(): void {}
 
   #append(lines: Buffer): void {
-    const fd = openSync(this.#config.path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
+    const fd = openSync(this.#config.path, flags, 0o600)
     try {
+      // A pipe takes lines, but not the calls that make sure of them: each would be sent again and again.
+      if (!fstatSync(fd).isFile()) throw new Error(`${this.#config.path} is not a regular file`)
       if (!this.#isWhole) cutHalfLine(fd)
       const { size } = fstatSync(fd)
       try {
@@ -70,6 +72,9 @@ export class RotatingFile implements Destination {
     for (const file of rotated.sort().slice(0, -keep)) rmSync(join(dir, file), { force: true })
   }
 }
+
+/** Without waiting for the reader of a pipe. */
+const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK
 
 function isRotated(file: string, path: string): boolean {
   const { name, ext } = parse(basename(path))

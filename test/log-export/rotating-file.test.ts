@@ -1,5 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { appendFileSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, closeSync, constants, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -83,4 +85,14 @@ test('a file that cannot be written is a failure', async t => {
   const failure = await new RotatingFile(config, Date.now).deliver(batch(line))
   deepEqual([failure?.kind, failure?.isPermanent], ['disk', false])
   match(failure!.message, /ENOTDIR/)
+})
+
+test('a pipe or device is refused before anything is written to it', async t => {
+  const { path, file } = open(t)
+  execFileSync('mkfifo', [path])
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  t.after(() => closeSync(reader))
+  for (let attempt = 0; attempt < 2; attempt++)
+    match((await file.deliver(batch(line)))!.message, /calls\.ndjson is not a regular file$/)
+  equal(readSync(reader, Buffer.alloc(100)), 0)
 })
