@@ -20,11 +20,14 @@ export class HttpsReceiver implements Destination {
   readonly #clock: Pick<Clock, 'now'>
   readonly #secrets: readonly Buffer[]
   readonly #agent: Agent
+  /** What messages must not show. */
+  readonly #hidden: readonly string[]
 
   constructor(config: HttpsDestination, clock: Pick<Clock, 'now'>) {
-    const { secrets, ca, timeout } = config
+    const { url, headers, secrets, ca, timeout } = config
     this.#config = config
     this.#clock = clock
+    this.#hidden = hiddenIn(url, headers)
     this.#secrets = secrets.flatMap(secret => parseSecretKey(secret) ?? [])
     const connect = { timeout, rejectUnauthorized: true, ...(ca !== null && { ca }) }
     this.#agent = new Agent({ connect, connections: 1, allowH2: false })
@@ -64,11 +67,15 @@ export class HttpsReceiver implements Destination {
 
   async #failureOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<DeliveryFailure | null> {
     // Read in any case, so that the connection can be used again.
-    const text = await excerptOf(body)
+    const text = this.#hide(await excerptOf(body)).slice(0, maxExcerpt)
     if (statusCode >= 200 && statusCode < 300) return null
     const message = `status ${statusCode}${text === '' ? '' : `: ${text}`}`
     const isPermanent = statusCode < 500 && !transient.has(statusCode)
     return { kind: 'rejected', message, isPermanent, retryAfter: this.#msOf(headers['retry-after']) }
+  }
+
+  #hide(text: string): string {
+    return this.#hidden.reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
   }
 
   /** Reads a number of seconds or a date (RFC 9110 section 10.2.3); 0 for anything else. */
@@ -89,7 +96,23 @@ async function excerptOf(body: Dispatcher.ResponseData['body']): Promise<string>
   for await (const piece of body as AsyncIterable<Buffer>) {
     size += piece.length
     if (size > maxResponse) throw new Error('the response is longer than 64 KiB')
-    if (text.length < maxExcerpt) text += piece.toString()
+    text += piece.toString('latin1')
   }
-  return text.replaceAll(/\s+/g, ' ').trim().slice(0, maxExcerpt)
+  return Buffer.from(text, 'latin1').toString().replaceAll(/\s+/g, ' ').trim()
+}
+
+/** Receivers repeat what they refuse: credentials are in the query and in headers, behind a scheme there. */
+function hiddenIn(url: string, headers: HttpsDestination['headers']): readonly string[] {
+  const { search, searchParams } = new URL(url)
+  const values = headers.flatMap(([, value]) => [value, ...value.split(' ')])
+  return [search, ...search.split(/[?&=]/), ...searchParams.values(), ...values]
+    .filter(({ length }) => length >= minHidden)
+    .sort(longestFirst)
+}
+
+/** Shorter ones are none of a credential, and hiding them would spoil messages. */
+const minHidden = 6
+
+function longestFirst(a: string, b: string): number {
+  return b.length - a.length
 }

@@ -137,3 +137,18 @@ test('a certificate is checked, against the authorities that are configured', as
   match(untrusted!.message, /certificate/)
   equal(await receiver(t, url, { ca: authority.certificate }).deliver(batch), null)
 })
+
+test('the message of a failure has no credential that the receiver repeats', async t => {
+  const url = await start(t, (request, response) => {
+    const said = `no access by ${request.headers.authorization} or ${request.headers['x-key']} at ${request.url} of%20mine`
+    request.resume().on('end', () => response.writeHead(403).end(said))
+  })
+  const destination = receiver(t, `${url}/in?token=of%20mine&a=1`, {
+    headers: [
+      ['authorization', 'Bearer top-secret'],
+      ['x-key', 'hidden-key'],
+    ],
+  })
+  const { message } = (await destination.deliver(batch))!
+  equal(message, 'status 403: no access by *** or *** at /in*** ***')
+})
