@@ -1,7 +1,7 @@
 // What waits on the disk for the destination. One sender uses it at a time, and its calls block the thread.
 
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { linesIn } from './spool-file.ts'
@@ -58,9 +58,13 @@ export class Outbox {
     this.#batchFolder = join(folder, 'batches')
   }
 
-  /** Finds the batches that an earlier sender left. */
-  open(): void {
+  /** Finds the batches that an earlier sender left, and removes what interrupted writes left. */
+  open(now: number): void {
     mkdirSync(this.#batchFolder, { recursive: true, mode: 0o700 })
+    for (const file of readdirSync(this.#folder)) {
+      const path = join(this.#folder, file)
+      if (file.endsWith('.rows.tmp') && now - modifiedAt(path) > longestWrite) rmSync(path, { force: true })
+    }
     const files = readdirSync(this.#batchFolder)
     for (const file of files) if (file.endsWith('.tmp')) rmSync(join(this.#batchFolder, file))
     this.#batches = namesIn(files)
@@ -108,12 +112,14 @@ export class Outbox {
       const names: SpoolName[] = []
       let size = 0
       for (const name of this.#flushed) {
-        if (size >= batchSize || name.due > now - settling) break
+        if (size >= batchSize || isSettling(name, now)) break
         names.push(name)
         size += name.bytes
       }
       const [first] = names
-      if (first === undefined || (size < batchSize && first.due > now - delay)) return lost
+      const mayWait =
+        first !== undefined && size < batchSize && first.due > now - delay && !isAhead(first, now)
+      if (first === undefined || mayWait) return lost
       lost += this.#formOf(names)
     }
     return lost
@@ -187,6 +193,23 @@ export class Outbox {
       return null
     }
   }
+}
+
+/** Ms after which no process is still writing a file. */
+const longestWrite = 600_000
+
+/** Infinity for a file that is no longer there. */
+function modifiedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
+}
+
+function isSettling(name: SpoolName, now: number): boolean {
+  return name.due > now - settling && !isAhead(name, now)
+}
+
+/** Whether the clock was set back since the file was flushed: waiting for its time could take years. */
+function isAhead({ due }: SpoolName, now: number): boolean {
+  return due > now + 2 * settling
 }
 
 function write(path: string, content: Buffer): void {

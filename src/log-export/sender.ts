@@ -121,7 +121,7 @@ export class Sender {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     if (!this.#lock.take()) return null
     const outbox = new Outbox(folder)
-    outbox.open()
+    outbox.open(this.#parts.clock.now())
     return outbox
   }
 

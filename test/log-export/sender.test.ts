@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -220,6 +221,31 @@ test('what the disk has no room for as a batch is sent all the same, and becomes
   deepEqual(ground.lineIds, ['1', '2'])
   await until(() => ground.last?.waiting?.entries === 0)
   deepEqual(readdirSync(batches), [])
+})
+
+test('entries from before the clock was set back do not wait for their time', async t => {
+  const ground = new Ground(t)
+  const writer = ground.writer()
+  ground.ahead = 365 * 86_400_000
+  writer.take(account, 'default', batch('1'))
+  await ground.flushed(writer)
+  ground.ahead = 0
+  writer.take(account, 'default', batch('2'))
+  ground.sender()
+  await until(() => ground.sum('sent') === 2)
+  deepEqual(ground.lineIds, ['1', '2'])
+})
+
+test('what an interrupted write left in the spool is removed, but no file that is being written', async t => {
+  const ground = new Ground(t)
+  mkdirSync(ground.folder)
+  const [old, young] = ['1-old.rows.tmp', '2-young.rows.tmp'].map(name => join(ground.folder, name))
+  for (const file of [old!, young!]) writeFileSync(file, 'x')
+  utimesSync(old!, 0, Date.now() / 1000 - 3600)
+  ground.sender()
+  await until(() => ground.last?.waiting?.entries === 0)
+  await until(() => readdirSync(ground.folder).includes('lock'))
+  deepEqual(readdirSync(ground.folder).sort(), ['2-young.rows.tmp', 'batches', 'lock'])
 })
 
 test('a damaged file is counted, and delays nothing', async t => {
