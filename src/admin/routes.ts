@@ -25,6 +25,8 @@ import { grantRows, userGrantRows } from './oauth-grants/routes.ts'
 import { auditRows } from './audit/routes.ts'
 import { ownTokenRows, tokenRows } from './tokens/routes.ts'
 import { providerRows } from './providers/routes.ts'
+import { customProviderRows } from './custom-providers/routes.ts'
+import { providerConfigRows } from './provider-configs/routes.ts'
 import { dynamicRouteRows } from './dynamic-routes/routes.ts'
 import { gatewayRows } from './gateways/routes.ts'
 import { logRows } from './ai-logs/routes.ts'
@@ -50,6 +52,8 @@ export const apiRows: readonly ApiRow[] = [
   ...auditRows,
   ...tokenRows,
   ...gatewayRows,
+  ...providerConfigRows,
+  ...customProviderRows,
   ...dynamicRouteRows,
   ...logRows,
   ...providerRows,

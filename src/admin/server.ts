@@ -21,6 +21,7 @@ import { noPage } from './service/no-page.ts'
 import { refuseBytes, refuseTunnel } from './raw-refusals.ts'
 import { readBody } from './http/request-body.ts'
 import { type Facts, routes } from './routes.ts'
+import { unsupportedAt } from './gateways/unsupported.ts'
 import { type Method, type Requester, Router } from './http/router.ts'
 import { type Sender, senderOf } from './http/caller-address.ts'
 
@@ -68,7 +69,7 @@ export interface Question {
 export class AdminServer {
   readonly #server: Server
   readonly #edgeServer: Server
-  readonly #router = new Router(routes)
+  readonly #router = new Router(routes, unsupportedAt)
   readonly #facts: Facts
   /** Resolves with the end of the last connection; null while it listens, and before. */
   #closed: Promise<void> | null = null

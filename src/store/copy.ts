@@ -27,6 +27,7 @@ const copied = {
   accounts: ['account', 'accounts'],
   gateways: ['gateway', 'gateways'],
   modelRoutes: ['dynamic route', 'dynamic routes'],
+  customProviders: ['custom provider', 'custom providers'],
   tokens: ['token', 'tokens'],
   oauthClients: ['OAuth client', 'OAuth clients'],
   logEntries: ['log entry', 'log entries'],
@@ -223,7 +224,8 @@ async function begin({ location: value }: Store, to: Store, now: number): Promis
   for (const { id } of await to.accounts.list()) {
     for await (const clients of to.oauthClients.walk(id))
       for (const client of clients) await to.authorizationEvents.removeOf(client.id)
-    for (const records of [to.tokens, to.oauthClients, to.oauthGrants, to.gateways]) await clear(records, id)
+    for (const records of [to.tokens, to.oauthClients, to.oauthGrants, to.gateways, to.customProviders])
+      await clear(records, id)
   }
   for await (const users of to.users.walk(everybody))
     for (const { id: user } of users) await to.credentials.removeOf({ user })
@@ -275,6 +277,7 @@ async function copyAccount(all: Transfer, account: Account): Promise<void> {
     await copyRecords(all, store => store.modelRoutes, routeOwner(gateway), 'dynamic route', 'modelRoutes')
     await copyLogs(all, gateway)
   }
+  await copyRecords(all, store => store.customProviders, account.id, 'custom provider', 'customProviders')
   await copyAudit(all, account)
 }
 

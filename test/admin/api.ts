@@ -129,6 +129,7 @@ export async function startApi(
       secrets: keys.current,
       zones,
       providers,
+      aiOrigin: () => 'https://ai.example',
       issuer,
       grants,
       logSeries,

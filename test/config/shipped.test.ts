@@ -285,6 +285,7 @@ function settingsIn({ properties = {}, additionalProperties, items, anyOf = [] }
 /** Takes away what has no default that could be shown, and puts in place of origins how many they are. */
 const aiExamples = {
   defaultAccount: null,
+  customNetworks: [],
   corsOrigins: [],
   proxy: null,
   noProxy: [],

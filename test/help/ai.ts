@@ -8,6 +8,9 @@ import { createLogger } from '../../src/log/log.ts'
 import type { AiConfig, ProviderConfig } from '../../src/config/model/config.ts'
 import { usualTransport } from '../../src/config/model/pool-config.ts'
 import { GatewayDirectory } from '../../src/ai/gateway-directory.ts'
+import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
+import { CustomDirectory } from '../../src/ai/providers/custom-directory.ts'
+import { GatewayKeys } from '../../src/ai/providers/gateway-keys.ts'
 import { RouteDirectory } from '../../src/ai/route-directory.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { PriceTable } from '../../src/ai/usage/prices.ts'
@@ -42,6 +45,9 @@ export interface AiSettings extends Omit<EdgeSettings, 'ai'> {
   /** Whether limits are counted in the store, so that calls wait for it. */
   readonly countsInStore?: boolean
 }
+
+/** The keys that the edge unseals with. */
+export const secrets = new SecretKeys(Buffer.alloc(32, 1))
 
 export class AiEdge {
   readonly edge: Edge
@@ -129,6 +135,8 @@ export async function startAi(
   })
   const gateways = new GatewayDirectory({ store, grace, ...time })
   const routes = new RouteDirectory({ store, grace, ...time })
+  const custom = new CustomDirectory({ store, grace, ...time })
+  const keys = new GatewayKeys({ store, secrets: () => secrets, log, ...time })
   const config = edgeConfig([], {
     ...settings,
     ai: {
@@ -142,7 +150,7 @@ export async function startAi(
     : null
   const edge = new Edge(t, config, {
     metrics,
-    ai: { tokens, gateways, routes, logs, issuer },
+    ai: { tokens, gateways, routes, custom, keys, logs, issuer },
     ...time,
     ...(limiter && { limiter }),
     ...(spans && { spans }),
@@ -150,6 +158,7 @@ export async function startAi(
   await listenAt(t, edge)
   t.after(async () => {
     await limiter?.close()
+    await keys.close()
     await logs.close()
     if (given === undefined) await store.close()
   })

@@ -149,6 +149,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     ai: {
       hosts: [],
       defaultAccount: null,
+      customNetworks: [],
       corsOrigins: [],
       bodyLimit: 32 * 2 ** 20,
       uploadLimit: null,

@@ -82,7 +82,7 @@ const ranks: Readonly<Record<string, Levels>> = {
     ['api'],
     ['audit', 'oauth-clients', 'overview', 'providers', 'tokens', 'zones'],
     ['gateways', 'oauth-grants'],
-    ['ai-logs', 'dynamic-routes', 'people'],
+    ['ai-logs', 'custom-providers', 'dynamic-routes', 'people', 'provider-configs'],
     ['openapi'],
     ['docs'],
     ['.'],

@@ -76,6 +76,15 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   listGatewayRateLimits: madeGateway,
   updateGateway: madeGateway,
   deleteGateway: madeGateway,
+  getProviderUrl: async api => ({ params: { ...(await madeGateway(api)).params, provider: 'openai' } }),
+  createProviderConfig: madeGateway,
+  listProviderConfigs: madeConfig,
+  deleteProviderConfig: madeConfig,
+  createCustomProvider: none,
+  listCustomProviders: none,
+  getCustomProvider: madeProvider,
+  updateCustomProvider: madeProvider,
+  deleteCustomProvider: madeProvider,
   createDynamicRoute: madeGateway,
   listDynamicRoutes: madeGateway,
   getDynamicRoute: madeRoute,
@@ -237,6 +246,19 @@ export async function madeGateway(api: Api): Promise<Ask> {
   const id = randomBytes(8).toString('hex')
   await ask(api, 'createGateway', { body: { id } })
   return { params: { gateway_id: id } }
+}
+
+async function madeConfig(api: Api): Promise<Ask> {
+  const { params } = await madeGateway(api)
+  const body = exampleOf('createProviderConfig', 0)
+  const { json } = await ask(api, 'createProviderConfig', { params: params!, body })
+  return { params: { ...params, config_id: json.result.id } }
+}
+
+async function madeProvider(api: Api): Promise<Ask> {
+  const slug = randomBytes(8).toString('hex')
+  await ask(api, 'createCustomProvider', { body: { name: 'Mine', slug, base_url: 'https://llm.example/v1' } })
+  return { params: { slug } }
 }
 
 /** Makes a route, with a version that has the id of the example. */

@@ -240,6 +240,15 @@ test('a request that conflicts with the current state is refused as documented',
   const more = { params: ofRoute!, body: { ...route, name: 'more' } }
   await expect(api, 'createDynamicRoute', more, 409, 10414)
 
+  const provider = { body: exampleOf('createCustomProvider') }
+  await expect(api, 'createCustomProvider', provider, 200)
+  await expect(api, 'createCustomProvider', provider, 409, 10001)
+  for (let i = 1; i < 50; i++)
+    await expect(api, 'createCustomProvider', { body: { ...(provider.body as object), slug: `p-${i}` } }, 200)
+  await expect(api, 'createCustomProvider', { body: { ...(provider.body as object), slug: 'p' } }, 409, 10414)
+  const config = { ...gateway, body: exampleOf('createProviderConfig') }
+  for (let i = 0; i < 50; i++) await expect(api, 'createProviderConfig', config, 200)
+  await expect(api, 'createProviderConfig', config, 409, 10414)
   const invitation = { body: exampleOf('createMember') }
   await expect(api, 'createMember', invitation, 200)
   await expect(api, 'createMember', invitation, 409, 10416)

@@ -35,12 +35,13 @@ const opened: Readonly<Record<Permission, Opened>> = {
   },
   'AI Gateway Read': {
     reads:
-      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum modelRoutes.get modelRoutes.list',
+      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum modelRoutes.get modelRoutes.list customProviders.get customProviders.walk',
   },
   'AI Gateway Edit': {
-    reads: 'gateways.get logs.list modelRoutes.find modelRoutes.get modelRoutes.list',
+    reads:
+      'gateways.get logs.list modelRoutes.find modelRoutes.get modelRoutes.list customProviders.get customProviders.list',
     changes:
-      'gateways.insert gateways.replace gateways.remove logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove audit.append',
+      'gateways.insert gateways.replace gateways.remove logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove customProviders.insert customProviders.replace customProviders.remove audit.append',
   },
   'AI Gateway Run': {},
   'API Tokens Read': { reads: 'tokens.walk tokens.get tokens.lastUses' },
@@ -115,7 +116,10 @@ test('operations that change something require a write permission, and those tha
     'POST /client/v4/zones/{zone}/explain',
     'POST /client/v4/accounts/{account_id}/ai-gateway/providers/{provider_id}/test',
   ]
+  // It shows the ends of keys, which only those see who may set them.
+  const ofKeys = '/client/v4/accounts/{account_id}/ai-gateway/gateways/{gateway_id}/provider_configs'
   for (const { method, path, permission } of rows) {
+    if (method === 'GET' && path === ofKeys) continue
     const isRead = method === 'GET' || tries.includes(`${method} ${path}`)
     assert.equal(permission !== null && isWriting.test(permission), !isRead, `${method} ${path}`)
   }

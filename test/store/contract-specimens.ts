@@ -3,6 +3,7 @@ import { randomBytes, randomFillSync } from 'node:crypto'
 import type { AuthorizationEvent, AuthorizationStep } from '../../src/store/records/authorization-event.ts'
 import type { Credential, CredentialKind, Json } from '../../src/store/records/credential.ts'
 import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/records/oauth-client.ts'
+import type { CustomProvider } from '../../src/store/records/custom-provider.ts'
 import type { ModelRoute } from '../../src/store/records/model-route.ts'
 import type { OAuthGrant } from '../../src/store/records/oauth-grant.ts'
 import {
@@ -58,6 +59,21 @@ export function gateway(more: Partial<Gateway> = {}): Gateway {
     collectLogs: true,
     logManagement: 100_000,
     logManagementStrategy: 'DELETE_OLDEST',
+    createdAt: birth,
+    modifiedAt: birth,
+    ...more,
+  }
+}
+
+export function customProvider(more: Partial<CustomProvider> = {}): CustomProvider {
+  return {
+    account: hex(16),
+    id: `own-${hex(4)}`,
+    name: 'Own',
+    url: 'https://llm.example/v1',
+    isEnabled: true,
+    headers: ['X-Team', 'a'],
+    notes: { description: 'Ours' },
     createdAt: birth,
     modifiedAt: birth,
     ...more,

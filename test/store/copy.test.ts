@@ -22,6 +22,7 @@ import {
   errorPage,
   errorRuleList,
   gateway,
+  customProvider,
   modelRoute,
   identity,
   storedResponse,
@@ -60,6 +61,7 @@ async function filled(t: TestContext): Promise<Store> {
       await store.oauthClients.insert(oauthClient({ account: owner.id, createdAt: i % 50 }), { audit })
     }
     await fillPeople(store, owner.id)
+    await store.customProviders.insert(customProvider({ account: owner.id }))
     for (const id of ['default', 'quiet']) {
       await store.gateways.insert(gateway({ account: owner.id, id }))
       await store.modelRoutes.insert(modelRoute({ account: `${owner.id}/${id}` }))
@@ -138,6 +140,7 @@ async function everything(store: Store) {
   const held = owners.map(async ({ id }) => ({
     gateways: await gateways.list(id, { offset: 0, limit: 1000 }),
     routes: await store.modelRoutes.list(`${id}/default`, { offset: 0, limit: 1000 }),
+    custom: await store.customProviders.list(id, { offset: 0, limit: 1000 }),
     tokens: await tokens.list(id, { offset: 0, limit: 1000 }),
     uses: await usesOf(store, id),
     oauthClients: await oauthClients.list(id, { offset: 0, limit: 1000 }),
@@ -163,7 +166,7 @@ async function eventsOf({ oauthClients, authorizationEvents }: Store, account: s
 test('everything of a store is copied to an empty one', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   assert.deepEqual(await copyStore(from, to), {
-    ...{ accounts: 2, gateways: 4, modelRoutes: 4, tokens: 240, oauthClients: 242 },
+    ...{ accounts: 2, gateways: 4, modelRoutes: 4, customProviders: 2, tokens: 240, oauthClients: 242 },
     ...{ logEntries: 1400, auditEntries: 240, ruleLists: 18, errorPages: 9 },
     ...{
       users: 6,
@@ -226,7 +229,7 @@ test('a copy that fails says what was copied, and why not all', async t => {
   await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
   await assert.rejects(copyStore(from, to), {
     message:
-      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 3 dynamic routes, 240 tokens, 242 OAuth clients, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
+      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 3 dynamic routes, 1 custom provider, 240 tokens, 242 OAuth clients, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
   })
 })
 
@@ -247,7 +250,7 @@ test('a source that fails on the way is named, and what was copied before', asyn
     ['logs', `1 account, 1 gateway, 1 dynamic route, 120 tokens, 121 OAuth clients${people}`],
     [
       'audit',
-      `1 account, 2 gateways, 2 dynamic routes, 120 tokens, 121 OAuth clients, 700 log entries${people}`,
+      `1 account, 2 gateways, 2 dynamic routes, 1 custom provider, 120 tokens, 121 OAuth clients, 700 log entries${people}`,
     ],
   ] as const) {
     const [from, to] = [
@@ -298,6 +301,7 @@ test('what was copied is reported in words, without what there was none of', () 
     ...{ accounts: 0, gateways: 0, tokens: 0, oauthClients: 0, logEntries: 0, auditEntries: 0, ruleLists: 0 },
     ...{
       modelRoutes: 0,
+      customProviders: 0,
       errorPages: 0,
       users: 0,
       members: 0,

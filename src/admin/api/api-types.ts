@@ -106,6 +106,8 @@ export interface Api {
   readonly grants: GrantKeeper
   /** The origin of the sign-in pages, in the form of URL.origin; null for none. */
   readonly pages: string | null
+  /** The origin of AI calls; null if the gateway serves none. */
+  readonly aiOrigin?: () => string | null
   readonly writes?: WriteLimit
   readonly logExport?: Pick<LogExport, 'state'>
   /** Takes lines for the export of AI log entries. */

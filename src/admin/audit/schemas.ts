@@ -28,6 +28,8 @@ export const auditKinds = [
   'oauth_client',
   'gateway',
   'dynamic_route',
+  'provider_config',
+  'custom_provider',
   'token',
   'error_rules',
   'error_page',

@@ -18,6 +18,7 @@ type GatewaySettings = Pick<
   | 'streamUsage'
   | 'retry'
   | 'onAbandon'
+  | 'byokOnly'
 >
 
 /**
@@ -25,7 +26,6 @@ type GatewaySettings = Pick<
  * (or null) is accepted, and shown.
  */
 export const notBuilt = {
-  byok_only: false,
   cache_invalidate_on_update: false,
   cache_ttl: 0,
   dlp: null,
@@ -48,6 +48,7 @@ export const mostCalls = 1_000_000_000
 export const longestInterval = 31 * 86_400
 const settings = [
   'authentication',
+  'byok_only',
   'collect_logs',
   'log_management',
   'log_management_strategy',
@@ -105,6 +106,7 @@ function readSettings(members: Members) {
   const strategy = orUsual(log_management_strategy)?.oneOf(['DELETE_OLDEST', 'STOP_INSERTING'])
   return {
     authentication: authentication.flag(),
+    byokOnly: orUsual(members.byok_only)?.flag() ?? false,
     collectLogs: collect_logs.flag() ?? false,
     logManagement: orUsual(log_management)?.integer(0, mostLogs) ?? usualLogs,
     logManagementStrategy: strategy ?? 'DELETE_OLDEST',

@@ -112,6 +112,7 @@ function view(gateway: Gateway) {
   return {
     id: gateway.id,
     authentication: gateway.authentication,
+    byok_only: gateway.byokOnly ?? false,
     collect_logs: gateway.collectLogs,
     log_management: gateway.logManagement,
     log_management_strategy: gateway.logManagementStrategy,

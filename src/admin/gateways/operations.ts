@@ -52,6 +52,13 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
       'An empty list if the gateway has none. What was counted lately; a key that no process has in memory is not among the nearest.',
     response: json(success(listOf(named('GatewayRateLimit')))),
   },
+  [`GET ${gateway}/url/{provider}`]: {
+    id: 'getProviderUrl',
+    tag,
+    summary: 'Show the URL at which calls reach a provider by an AI gateway',
+    response: json(success(text)),
+    refusals: [refusal('no_such_provider'), refusal('no_ai_host')],
+  },
   [`PUT ${gateway}`]: {
     id: 'updateGateway',
     tag,

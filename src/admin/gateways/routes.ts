@@ -11,6 +11,7 @@ import {
   openGateway,
   updateGateway,
 } from './gateways.ts'
+import { getProviderUrl } from './url.ts'
 import { listGatewayRateLimits } from './rate-limits.ts'
 
 const gateways = `${account}/ai-gateway/gateways`
@@ -39,6 +40,12 @@ export const gatewayRows: readonly ApiRow[] = [
     path: `${gateway}/rate_limits`,
     permission: 'AI Gateway Read',
     handle: listGatewayRateLimits,
+  },
+  {
+    method: 'GET',
+    path: `${gateway}/url/{provider}`,
+    permission: 'AI Gateway Read',
+    handle: getProviderUrl,
   },
   {
     method: 'PUT',

@@ -34,6 +34,10 @@ const onAbandon = oneOf(['abort', 'drain'])
 
 const settings: Members = {
   authentication: about('Whether calls need a token with permission to run models.', flag),
+  byok_only: about(
+    'Whether calls may use only keys of their callers and of the provider configs; false by default.',
+    orNull(flag),
+  ),
   collect_logs: about('Whether the bodies of calls are stored.', flag),
   log_management: about(
     'The maximum number of log entries; 100,000 by default.',
@@ -95,6 +99,7 @@ export const changedGateway = closed(
 export const gateway = open({
   id,
   authentication: flag,
+  byok_only: flag,
   collect_logs: flag,
   log_management: whole(0),
   log_management_strategy: strategy,

@@ -44,7 +44,11 @@ export class Router<Facts> {
   /** By number of segments: no request is compared with longer or shorter rows. */
   readonly #rows = new Map<number, Row<Facts>[]>()
 
-  constructor(routes: readonly Route<Facts>[]) {
+  readonly #unsupportedAt: (path: string) => string | null
+
+  /** `unsupportedAt` names what a path without a row is for. */
+  constructor(routes: readonly Route<Facts>[], unsupportedAt: (path: string) => string | null = () => null) {
+    this.#unsupportedAt = unsupportedAt
     for (const route of routes) {
       const segments = route.path.split('/')
       const alike = this.#rows.get(segments.length)
@@ -62,8 +66,9 @@ export class Router<Facts> {
     const row = alike.find(row => row.route.method === handled && fits(row.segments, segments))
     if (row === undefined) {
       const others = alike.filter(row => fits(row.segments, segments))
-      if (others.length === 0) return failure('no_route', path.slice(0, 200))
-      return notAllowed(others.map(({ route }) => route.method))
+      if (others.length > 0) return notAllowed(others.map(({ route }) => route.method))
+      const thing = this.#unsupportedAt(path)
+      return thing === null ? failure('no_route', path.slice(0, 200)) : failure('not_supported', thing)
     }
     const params = paramsOf(row.segments, segments)
     if (params === null) return failure('bad_path_encoding')

@@ -6,6 +6,8 @@ import { oauthClient, oauthClientWithSecret, oauthScope, verification } from '..
 import { accountGrant, authorizationEvent, clientGrant, userGrant } from '../oauth-grants/schemas.ts'
 import { accessRule } from '../zones/rules/access-rule-schemas.ts'
 import { errorPage, errorRule } from '../zones/custom-errors/schemas.ts'
+import { customProvider } from '../custom-providers/schemas.ts'
+import { providerConfig } from '../provider-configs/schemas.ts'
 import { dynamicRoute, routeDeployment, routeElement, routeVersion } from '../dynamic-routes/schemas.ts'
 import { gateway, gatewayRateLimit } from '../gateways/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
@@ -41,6 +43,8 @@ export const schemas = {
   Token: token,
   Policy: policy,
   Gateway: gateway,
+  ProviderConfig: providerConfig,
+  CustomProvider: customProvider,
   DynamicRoute: dynamicRoute,
   RouteElement: routeElement,
   RouteVersion: routeVersion,

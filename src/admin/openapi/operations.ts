@@ -4,6 +4,8 @@ import type { Operation } from '../schema/operation.ts'
 import { auditOperations } from '../audit/operations.ts'
 import { overviewOperations } from '../overview/operations.ts'
 import { clientOperations } from '../oauth-clients/operations.ts'
+import { customProviderOperations } from '../custom-providers/operations.ts'
+import { providerConfigOperations } from '../provider-configs/operations.ts'
 import { dynamicRouteOperations } from '../dynamic-routes/operations.ts'
 import { gatewayOperations } from '../gateways/operations.ts'
 import { logOperations } from '../ai-logs/operations.ts'
@@ -20,6 +22,8 @@ export const operations: Readonly<Record<string, Operation>> = {
   ...peopleOperations,
   ...tokenOperations,
   ...gatewayOperations,
+  ...providerConfigOperations,
+  ...customProviderOperations,
   ...dynamicRouteOperations,
   ...logOperations,
   ...providerOperations,

@@ -32,7 +32,14 @@ export function changedMembers(before: object, after: object): readonly string[]
 const openMembers: ReadonlySet<string> = new Set([
   ...['name', 'status', 'policies', 'condition', 'not_before', 'expires_on', 'settings', 'roles'],
   ...['gateways', 'models'],
-  ...['authentication', 'collect_logs', 'log_management', 'log_management_strategy', 'stream_usage'],
+  ...[
+    'authentication',
+    'collect_logs',
+    'log_management',
+    'log_management_strategy',
+    'stream_usage',
+    'byok_only',
+  ],
   ...['rate_limiting_interval', 'rate_limiting_key', 'rate_limiting_limit', 'rate_limiting_technique'],
   ...['retry_max_attempts', 'retry_delay', 'retry_backoff', 'on_abandon'],
   ...['client_name', 'grant_types', 'response_types', 'token_endpoint_auth_method', 'visibility'],

@@ -39,6 +39,9 @@ export const parameters = {
   version_id: segment('version_id', 'The version of the dynamic route.', id),
   log_id: segment('log_id', 'The log entry: the ray id of its call.', { ...text, pattern: '^[0-9a-f]{16}$' }),
   provider_id: segment('provider_id', 'The AI provider.', { ...text, pattern: '^[a-z0-9.-]{1,128}$' }),
+  config_id: segment('config_id', 'The key of a provider.', id),
+  slug: segment('slug', 'The custom provider.', { ...text, pattern: '^[a-z0-9-]{1,57}$' }),
+  provider: segment('provider', 'The provider, as calls name it.', { ...text, pattern: '^[a-z0-9-]{1,64}$' }),
   zone: segment('zone', 'The name of the zone in the configuration.', {
     ...text,
     pattern: '^[A-Za-z0-9_.:*-]{1,253}$',

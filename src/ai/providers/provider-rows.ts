@@ -50,6 +50,8 @@ export interface ProviderRow extends Credential {
   readonly publisher: string
   /** At a cloud, models of Claude are called by an API of their own. */
   readonly claude: Claude | null
+  /** The address of one that an account has added; null for others. */
+  readonly ownUrl: string | null
 }
 
 /** Where a cloud is called. */
@@ -110,6 +112,7 @@ const openaiLike = {
   hasFrames: false,
   publisher: '',
   claude: null,
+  ownUrl: null,
 } as const
 
 const anthropicLike = {
@@ -132,6 +135,7 @@ const anthropicLike = {
   hasFrames: false,
   publisher: '',
   claude: null,
+  ownUrl: null,
 } as const
 
 const ofVertex = '/v1/projects/{project}/locations/{resource}'
@@ -302,6 +306,10 @@ export const providerRows = {
   },
 } as const satisfies Record<ProviderName, ProviderRow>
 
+export function isKnown(name: string): name is ProviderName {
+  return Object.hasOwn(providerRows, name)
+}
+
 /** For a custom provider whose configuration lists none. */
 const usualApis = { openai: ['chat', 'embeddings'], anthropic: ['messages'] } as const
 const paths = {
@@ -332,6 +340,16 @@ export function customRow({
     lacks: providerApis.filter(api => !own.includes(api)),
     credentialFields: ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'],
   }
+}
+
+/** A provider that an account has added: it may have any API, and takes the calls that it refuses. */
+export function accountRow(
+  config: Pick<ProviderConfig, 'speaks' | 'apis' | 'url'>,
+  headers: readonly string[],
+): ProviderRow {
+  const defaultFields: [string, string][] = []
+  for (let i = 0; i < headers.length; i += 2) defaultFields.push([headers[i]!.toLowerCase(), headers[i + 1]!])
+  return { ...customRow(config), lacks: [], defaultFields, ownUrl: config.url }
 }
 
 /** As callers and their SDKs write them below the base. */

@@ -11,6 +11,7 @@ import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { type Names, providerHint } from './hints.ts'
 import { hasKnownModel } from './known-models.ts'
 import {
+  accountRow,
   bearer,
   customRow,
   pathsOf,
@@ -34,6 +35,12 @@ export interface Provider extends Omit<ProviderRow, RowOnly> {
 }
 
 type RowOnly = 'base' | 'nativeRoot' | 'sdkRoot' | 'lacks' | 'restCredential' | 'aliases' | 'place'
+
+/** Providers that an account adds to those of the configuration; headers are names and values in turns. */
+interface OwnProviders {
+  readonly base: Providers
+  readonly providers: readonly { readonly config: ProviderConfig; readonly headers: readonly string[] }[]
+}
 
 export interface NativeCall {
   readonly provider: Provider
@@ -87,10 +94,16 @@ export class Providers {
    */
   readonly model = memoizeLast((name: string) => this.#find(name))
 
-  constructor({ providers, models = [] }: Pick<AiConfig, 'providers'> & Partial<Pick<AiConfig, 'models'>>) {
-    this.#aliases = models.map(({ name }) => name)
+  constructor(
+    { providers, models = [] }: Pick<AiConfig, 'providers'> & Partial<Pick<AiConfig, 'models'>>,
+    own: OwnProviders | null = null,
+  ) {
+    if (own !== null) for (const [name, entry] of own.base.#entries) this.#entries.set(name, entry)
+    this.#aliases = own === null ? models.map(({ name }) => name) : own.base.#aliases
     const configs = new Map(providers.map(config => [config.name as string, config]))
-    for (const [name, row] of Object.entries(providerRows)) this.#add(name, row, configs.get(name) ?? null)
+    if (own === null)
+      for (const [name, row] of Object.entries(providerRows)) this.#add(name, row, configs.get(name) ?? null)
+    else this.#extend(own)
     for (const config of providers) {
       const isKnown = config.name in providerRows
       if (!isKnown) this.#add(config.name, customRow(config), config)
@@ -158,6 +171,18 @@ export class Providers {
           withoutCredential: place ? withoutCredential(native, place, rest) : null,
         }
       : refuseCall('no_api', name, lackOf(native, lack))
+  }
+
+  /** These and those of an account, none of which replaces one of these. */
+  with(own: OwnProviders['providers']): Providers {
+    return new Providers({ providers: [] }, { base: this, providers: own })
+  }
+
+  #extend({ base, providers }: OwnProviders): void {
+    for (const [name, place] of base.#places) this.#places.set(name, place)
+    for (const [author, name] of base.#authors) this.#authors.set(author, name)
+    for (const { config, headers } of providers)
+      if (!this.#entries.has(config.name)) this.#add(config.name, accountRow(config, headers), config)
   }
 
   #find(name: string): Model | null {

@@ -51,6 +51,7 @@ export interface TransportConfig {
   readonly dns: { readonly refresh: number; readonly keep: number } // ms: interval between lookups (0: by TTL, at most 30 s), and how long old addresses outlive the name
   readonly proxy: ProxyConfig | null // by which it is reached; null: directly
   readonly addresses: 'any' | 'public' // public: private, loopback and link-local addresses are refused (1002)
+  readonly networks?: readonly string[] // which are not, nevertheless; absent: none
 }
 
 export interface RetryConfig {

@@ -19,6 +19,7 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
   const {
     hosts,
     default_account: defaultAccount,
+    custom_providers: { allow_networks: customNetworks },
     cors: { origins },
     body,
     upload,
@@ -38,6 +39,7 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
   return {
     hosts: hosts.map(({ value }) => value),
     defaultAccount,
+    customNetworks,
     corsOrigins: resolveOrigins(origins, findings),
     bodyLimit: body,
     uploadLimit: upload,

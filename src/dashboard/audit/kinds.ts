@@ -25,6 +25,8 @@ export const auditKinds = [
   ['oauth_client', 'OAuth client'],
   ['gateway', 'AI gateway'],
   ['dynamic_route', 'Dynamic route'],
+  ['provider_config', 'Key of a provider'],
+  ['custom_provider', 'Custom provider'],
   ['token', 'API token'],
   ['error_rules', 'Error rules'],
   ['error_page', 'Error page'],

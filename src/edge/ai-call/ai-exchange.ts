@@ -6,7 +6,8 @@ import type { Call } from '../../ai/plan.ts'
 import type { Controls } from '../../ai/failover/controls.ts'
 import type { ProviderCalls } from '../../ai/providers/provider-calls.ts'
 import type { Dialect } from '../../ai/providers/provider-rows.ts'
-import type { Provider } from '../../ai/providers/providers.ts'
+import type { OwnKeys } from '../../ai/providers/gateway-keys.ts'
+import type { Provider, Providers } from '../../ai/providers/providers.ts'
 import type { MadeKey } from '../cloud-keys/made-key.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiTarget } from '../../ai/target.ts'
@@ -34,6 +35,12 @@ export class AiExchange {
   gatheredBytes = 0
   provider: Provider | null = null
   calls: ProviderCalls | null = null
+  /** All providers that the call may name, if the account has any of its own and they matter. */
+  ownProviders: Providers | null = null
+  /** Of which the call takes a key, unless its caller brought one. */
+  ring: KeyRing | null = null
+  /** The same as those of the gateway's own; null for those of the configuration. */
+  ownKeys: OwnKeys | null = null
   /** Null if the caller brought a key, or there is only one. */
   keys: KeyRing | null = null
   key: Key | null = null

@@ -23,6 +23,7 @@ export class AiFields {
   maxAttempts: Once = null
   retryDelay: Once = null
   backoff: Once = null
+  keyAlias: Once = null
   hasControls = false
   contentType: string | null = null
   contentEncoding: string | null = null
@@ -96,6 +97,9 @@ export class AiFields {
       case 'svc-aig-backoff':
         this.backoff = once(this.backoff, value)
         this.hasControls = true
+        break
+      case 'svc-aig-byok-alias':
+        this.keyAlias = once(this.keyAlias, value)
         break
       default:
         this.unknown ??= name.slice(0, maxNameLength)

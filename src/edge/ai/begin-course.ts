@@ -20,7 +20,7 @@ import { Course } from '../ai-call/course.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { CallJourney } from './journey.ts'
 import { allowsName } from './token-limits.ts'
-import { type ParsedTarget, planModel, takeCall } from './take-call.ts'
+import { ownKeysFor, type ParsedTarget, planModel, takeCall } from './take-call.ts'
 
 /** Refuses a value out of its bounds (400). */
 export function controlsOf({ fields }: AiExchange): Controls | Refusal {
@@ -155,6 +155,7 @@ export function findModel(
   const journey = new CallJourney(x, ai, { mayWait })
   let refusal: Refusal | null = null
   let resting: FoundModel | null = null
+  let fault: Refusal | null = null
   let skipped = 0
   return search(modelAt(from, journey))
 
@@ -164,8 +165,8 @@ export function findModel(
       if (node === null) return resting ?? refusal ?? journey.refusal!
       const call = planModel(x, ai, target, { ...asked, model: node.model })
       if ('error' in call) refusal ??= call
-      else if (ai.isRouted && call.provider.withoutKey !== null) refusal ??= call.provider.withoutKey
-      else if (isResting(x, call)) resting ??= { node, call, skipped, isResting: true }
+      else if ((fault = refuseRouted(x, ai, call)) !== null) refusal ??= fault
+      else if (isResting(x, ai, call)) resting ??= { node, call, skipped, isResting: true }
       else return { node, call, skipped, isResting: false }
       skipped++
       node = modelAt(node.fallback, journey)
@@ -174,7 +175,16 @@ export function findModel(
   }
 }
 
-function isResting(x: Exchange, { provider }: Call): boolean {
-  const { keys } = x.snapshot.ai!.routeTo(provider)
+/** Callers bring no keys for a model that a route chose. */
+function refuseRouted(x: Exchange, ai: AiExchange, { provider }: Call): Refusal | null {
+  if (!ai.isRouted) return null
+  const own = ownKeysFor(x, ai, provider)
+  if (own !== null) return 'error' in own ? own : null
+  return ai.gateway!.byokOnly === true ? refuseCall('no_own_key', provider.name) : provider.withoutKey
+}
+
+function isResting(x: Exchange, ai: AiExchange, { provider }: Call): boolean {
+  const own = ownKeysFor(x, ai, provider)
+  const keys = own !== null && 'ring' in own ? own.ring : x.snapshot.ai!.routeTo(provider).keys
   return keys.size > 1 && keys.firstBack(x.plane.clock.monotonic()) !== null
 }

@@ -19,6 +19,7 @@ import { jsonType } from '../ai-call/rewriting.ts'
 import { countTokens } from './count-tokens.ts'
 import { respondWithModels } from './list-models.ts'
 import { beginCourse, beginNativeCourse, routeOf } from './begin-course.ts'
+import { providersOf, withOwnProviders } from './own-providers.ts'
 import { modelInPath, refuseNativeModel } from './token-limits.ts'
 import { type ParsedTarget, planModel, sendTo, takeCall } from './take-call.ts'
 
@@ -35,8 +36,12 @@ export function planAi(x: Exchange, ai: AiExchange): Decided {
 
 /** Streams the body unless it may have to be sent again. */
 function planNative(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict {
+  return withOwnProviders(x, ai, target.provider, () => planKnown(x, ai, target))
+}
+
+function planKnown(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict {
   const { provider: name, path } = target
-  const route = x.snapshot.ai!.providers.native(name, path, ai.token !== null)
+  const route = providersOf(x, ai).native(name, path, ai.token !== null)
   if ('error' in route) return x.upgrade === 'requested' && route.error === 'not_found' ? noWebSocket : route
   if (route.provider.dialect === 'anthropic') x.audience = audienceOf(target, 'anthropic')
   return ai.token?.models === undefined ? planNativeCall(x, ai, route) : planLimited(x, ai, route)
@@ -114,6 +119,10 @@ function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: B
   const asked = readCall(target, body, ai.fields.contentType)
   if ('error' in asked) return asked
   x.tap?.noteRequest(body)
+  return withOwnProviders(x, ai, asked.model, () => planAsked(x, ai, target, asked))
+}
+
+function planAsked(x: Exchange, ai: AiExchange, target: ParsedTarget, asked: CallRequest): Verdict {
   const route = routeOf(x, ai, asked)
   return route instanceof Promise
     ? route.then(route => planRouted(x, ai, target, asked, route))

@@ -87,7 +87,10 @@ function setAside(
   const rest = keys.setAside(key, x.plane.clock.monotonic(), wait, limits)
   if (rest === 0) return
   x.plane.metrics.ai.keysSetAside[`${status}`].inc()
-  const facts = { provider: ai.provider!.name, key: keys.placeOf(key), status, seconds: secondsOf(rest) }
+  const place = keys.placeOf(key)
+  const own = ai.ownKeys?.records[place - 1]
+  const ofGateway = own && { gateway: ai.gateway!.id, alias: own.alias, end: own.end }
+  const facts = { provider: ai.provider!.name, key: place, ...ofGateway, status, seconds: secondsOf(rest) }
   x.plane.log.warn(facts, 'provider key set aside')
 }
 

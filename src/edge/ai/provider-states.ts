@@ -38,6 +38,7 @@ export interface MadeKeyInProcess {
 
 /** Records the status of a provider's response. */
 export function noteResponse(x: Exchange, ai: AiExchange, { status }: ResponseHead): void {
+  if (ai.ownKeys !== null && ai.key !== null) x.plane.ai!.keys.used(ai.gateway!, ai.ownKeys, ai.key)
   const mayBeRefusal = status >= 400 && status < 500
   const isOurs = !mayBeRefusal || ai.key !== null || !bringsCredential(x.head, ai)
   ai.calls!.responded(status, x.plane.clock.now(), isOurs)

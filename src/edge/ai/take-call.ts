@@ -2,16 +2,19 @@
 
 import { type Call, planCall } from '../../ai/plan.ts'
 import { atCloud } from '../../ai/providers/cloud-call.ts'
+import type { OwnKeys } from '../../ai/providers/gateway-keys.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
 import type { CompatTarget, RestTarget } from '../../ai/target.ts'
+import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
 import { bringsCredential } from '../ai-call/outbound-call.ts'
-import { isRead } from '../ai-call/request-fields.ts'
+import { isRead, repeated } from '../ai-call/request-fields.ts'
 import { rewritingOf } from '../ai-call/rewriting.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { providersOf } from './own-providers.ts'
 import { refuseWithoutKey } from './provider-keys.ts'
 import { refuseModel } from './token-limits.ts'
 
@@ -24,7 +27,8 @@ export function planModel(
   target: ParsedTarget,
   asked: CallRequest,
 ): Call | Refusal {
-  const { providers, usageRefusals: refusals } = x.snapshot.ai!
+  const providers = providersOf(x, ai)
+  const { usageRefusals: refusals } = x.snapshot.ai!
   const refusal = refuseModel(ai, asked, providers)
   if (refusal !== null) return refusal
   const call = planCall(target, asked, providers, {
@@ -53,22 +57,40 @@ export function takeCall(x: Exchange, ai: AiExchange, target: ParsedTarget, call
 /** Makes a provider that of the exchange; refuses a call for which it has no key. */
 export function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): Refusal | null {
   const route = x.snapshot.ai!.routeTo(provider)
+  const own = ownKeysFor(x, ai, provider)
+  if (own !== null && 'error' in own) return own
   ai.provider = provider
   ai.path = path
   // Some providers have public lists of models, and a WebSocket handshake may bring a key as a subprotocol.
-  const needsKey = provider.withoutKey !== null && !isRead(x.head)
-  const mayBring = needsKey || route.keys.size > 1 || route.made !== null
+  const isOwnOnly = own === null && ai.gateway!.byokOnly === true
+  const needsKey = own === null && provider.withoutKey !== null && !isRead(x.head)
+  const ring = own?.ring ?? route.keys
+  const mayBring = isOwnOnly || needsKey || ring.size > 1 || own !== null || route.made !== null
   const bringsOwn = mayBring && bringsCredential(x.head, ai)
+  if (isOwnOnly && !bringsOwn) return refuseCall('no_own_key', provider.name)
   if (needsKey && !bringsOwn) return provider.withoutKey
   x.route = route
   ai.calls = route.calls
   x.member = route.pool.pick(x)
   ai.key = null
-  ai.made = bringsOwn ? null : route.made
+  ai.made = bringsOwn || own !== null ? null : route.made
+  ai.ring = ring
+  ai.ownKeys = own
   ai.keys = null
   ai.keyChanges = 0
   ai.doubtedKeys = null
-  if (bringsOwn || route.keys.size < 2) return null
-  ai.keys = route.keys
+  if (bringsOwn || ring.size < 2) return null
+  ai.keys = ring
   return refuseWithoutKey(x, ai)
 }
+
+/** Null if the gateway has no key of its own for a provider; a refusal if none of them can be used. */
+export function ownKeysFor(x: Exchange, ai: AiExchange, provider: Provider): OwnKeys | Refusal | null {
+  const { keyAlias } = ai.fields
+  if (keyAlias === repeated) return repeatedAlias
+  const own = x.plane.ai!.keys.of(ai.gateway!, provider, keyAlias)
+  if (own === 'unreadable') return refuseCall('unreadable_key', provider.name)
+  return own === null && keyAlias !== null ? refuseCall('no_key_alias', provider.name) : own
+}
+
+const repeatedAlias = refuseCall('invalid', 'svc-aig-byok-alias', 'must be given once')

@@ -151,6 +151,8 @@ function planeOf(
       tokens: ai.tokens.countingIn(discardedMetrics.ai),
       gateways: ai.gateways,
       routes: ai.routes,
+      custom: ai.custom,
+      keys: { of: ai.keys.of.bind(ai.keys), used: () => {} },
       logs: ai.logs,
       issuer: ai.issuer ?? null,
     },

@@ -33,7 +33,7 @@ function providerHead(x: Exchange, ai: AiExchange): OutboundHead {
     method: x.head.method,
     target: ai.path,
     authority: x.origin!.authority,
-    lines: `${providerFields(x.head, ai, x.client.last, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt, tracing !== null)}${tracing === null ? '' : traceLines(x, tracing)}${lengthLine(x)}${hops(x)}svc-ray: ${x.ray}\r\n`,
+    lines: `${providerFields(x.head, ai, x.client.last, ai.ring!, x.sentAt, tracing !== null)}${tracing === null ? '' : traceLines(x, tracing)}${lengthLine(x)}${hops(x)}svc-ray: ${x.ray}\r\n`,
     isChunked: ai.body === null && x.outgoing.chunked,
     wantsUpgrade: x.upgrade !== 'none',
     takesTrailers: false,

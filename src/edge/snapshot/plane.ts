@@ -9,6 +9,8 @@ import type { Geo } from '../../access/files/geo.ts'
 import type { GatewayDirectory } from '../../ai/gateway-directory.ts'
 import type { ModelList } from '../../ai/providers/listed-models.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
+import type { CustomDirectory } from '../../ai/providers/custom-directory.ts'
+import type { GatewayKeys } from '../../ai/providers/gateway-keys.ts'
 import type { RouteDirectory } from '../../ai/route-directory.ts'
 import type { Counting } from '../../limits/limiter.ts'
 import type { LogQueue } from '../../ai-logs/queue.ts'
@@ -21,6 +23,8 @@ export interface AiServices {
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
   readonly routes: RouteDirectory
+  readonly custom: Pick<CustomDirectory, 'of'>
+  readonly keys: Pick<GatewayKeys, 'of' | 'used'>
   readonly logs: LogQueue
   readonly issuer?: string | null
 }

@@ -19,6 +19,8 @@ import { type AutomaticTls, Challenges } from '../../certificates/acme/automatic
 import { Certificates } from '../../certificates/certificates.ts'
 import { trustOf } from '../../certificates/client-trust.ts'
 import { Aliases } from '../../ai/failover/aliases.ts'
+import type { AccountProviders } from '../../ai/providers/custom-directory.ts'
+import { configOf } from '../../ai/providers/custom-config.ts'
 import { KeyRing } from '../../ai/providers/key-ring.ts'
 import { UsageRefusals } from '../../ai/usage-refusals.ts'
 import { ProviderCalls } from '../../ai/providers/provider-calls.ts'
@@ -80,6 +82,8 @@ export interface EdgeAi {
   /** A new snapshot takes them over. */
   readonly usageRefusals: UsageRefusals
   readonly routeTo: (provider: Provider) => AiRoute
+  /** The providers with those of an account. */
+  readonly withOwn: (own: AccountProviders) => Providers
 }
 
 type Copied = 'name' | 'client' | 'http2' | 'publicPort' | 'proxyStatus' | 'serverTiming' | 'clientAddress'
@@ -220,7 +224,7 @@ function buildAi(
   const providers = new Providers(ai)
   const keyRings = new Map<string, KeyRing>()
   const calls = new Map<string, ProviderCalls>()
-  const routes = new Map<Provider, AiRoute>()
+  const routes = new WeakMap<Provider, AiRoute>()
   for (const provider of providers.all) {
     const pool = pools.only(originOf(provider, ai))
     const id = JSON.stringify([provider.name, provider.base.href])
@@ -233,6 +237,19 @@ function buildAi(
     const latest = calls.get(id) ?? before?.calls.get(id) ?? new ProviderCalls()
     calls.set(id, latest)
     routes.set(provider, { config, limits, pool, ...passedUnchanged, keys, made, calls: latest })
+  }
+  const compiled = new WeakMap<AccountProviders, Providers>()
+  const withOwn = (own: AccountProviders) => {
+    let all = compiled.get(own)
+    if (all !== undefined) return all
+    all = providers.with(own.providers.map(one => ({ config: configOf(one, ai), headers: one.headers })))
+    compiled.set(own, all)
+    for (const provider of all.all)
+      if (provider.ownUrl !== null && !routes.has(provider)) {
+        const route = { config, limits, pool: pools.only(originOf(provider, ai)), ...passedUnchanged }
+        routes.set(provider, { ...route, keys: new KeyRing([]), made: null, calls: new ProviderCalls() })
+      }
+    return all
   }
   return {
     hosts: new Set(ai.hosts),
@@ -247,6 +264,7 @@ function buildAi(
     calls,
     usageRefusals: before?.usageRefusals ?? new UsageRefusals(),
     routeTo: provider => routes.get(provider)!,
+    withOwn,
   }
 }
 

@@ -314,6 +314,64 @@ export const apiFaults = {
     sentence: (most: number) => `The gateway already has ${most} dynamic routes: delete one first`,
     when: 'The gateway has the most dynamic routes that it may have.',
   },
+  no_such_provider: {
+    code: 7003,
+    status: 404,
+    sentence: (name: string) => `${name} is no provider of this gateway or account`,
+    when: 'The provider is unknown.',
+  },
+  custom_provider_taken: {
+    code: 10001,
+    status: 409,
+    sentence: 'slug is taken by another custom provider, of this account or of the configuration',
+    pointer: '/slug',
+    when: 'A custom provider with this slug exists.',
+  },
+  too_many_custom_providers: {
+    code: 10414,
+    status: 409,
+    sentence: (most: number) => `The account already has ${most} custom providers: delete one first`,
+    when: 'The account has the most custom providers that it may have.',
+  },
+  too_many_provider_configs: {
+    code: 10414,
+    status: 409,
+    sentence: (most: number) => `The gateway already has ${most} keys of providers: delete one first`,
+    when: 'The gateway has the most keys of providers that it may have.',
+  },
+  no_ai_host: {
+    code: 7003,
+    status: 404,
+    sentence: 'This gateway serves no AI calls: set ai.hosts in its configuration',
+    when: 'The configuration has no host for AI calls.',
+  },
+  not_supported: {
+    code: 7003,
+    status: 404,
+    sentence: (thing: string) => `${thing}: not supported by this gateway`,
+    when: 'Published clients ask for something that does not exist here.',
+  },
+  no_own_key: {
+    code: 7003,
+    status: 400,
+    sentence: (provider: string) =>
+      `The gateway takes only keys of its own or of the caller (byok_only), and has none for ${provider}: add one to its provider configs, or, on provider-native and unified routes, send a key of your own`,
+    when: 'An AI call brings no key, and its gateway must not use those of the configuration.',
+  },
+  no_key_alias: {
+    code: 7003,
+    status: 400,
+    sentence: (provider: string) =>
+      `svc-aig-byok-alias names no key of ${provider} among the provider configs of this gateway`,
+    when: 'An AI call chooses a key that its gateway does not have.',
+  },
+  unreadable_key: {
+    code: 7010,
+    status: 503,
+    sentence: (provider: string) =>
+      `The stored key of ${provider} cannot be read: it was sealed with a secrets.key that this machine does not have, or for another address. Set the key again`,
+    when: 'A stored key of a provider cannot be unsealed.',
+  },
   two_secrets: {
     code: 10409,
     status: 409,
@@ -514,4 +572,5 @@ const errorOfStatus: Readonly<Record<number, ErrorName>> = {
   413: 'content_too_large',
   415: 'unsupported_media_type',
   426: 'upgrade_required',
+  503: 'service_unavailable',
 }

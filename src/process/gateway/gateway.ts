@@ -21,6 +21,7 @@ import type { MetricExporter } from '../../telemetry/metric-exporter.ts'
 import type { ManagedPlane, PreparedEverywhere } from '../plane/managed-plane.ts'
 import { lastExport, openMetricExport } from '../plane/telemetry.ts'
 import { AdminListener } from '../side-port/admin-listener.ts'
+import { AiEndpoint } from '../side-port/ai-endpoint.ts'
 import { type ApiParts, apiOf } from '../side-port/api-facts.ts'
 import type { SidePortApps } from '../side-port/side-port-apps.ts'
 import { GatewayCounts } from '../side-port/gateway-counts.ts'
@@ -266,7 +267,9 @@ export class Gateway {
     const [config, admin, known] = [this.#config, this.admin, this.#knownApi]
     // The other parts stay until the gateway stops.
     if (known?.config === config && known.admin === admin && known.plane === plane) return known.api
-    const own = { log: this.#log, requests: this.#requests, startedAt: this.#startedAt }
+    const entrance = new AiEndpoint(() => ({ config, endpoints: this.#edge }))
+    const aiOrigin = () => entrance.current?.origin ?? null
+    const own = { aiOrigin, log: this.#log, requests: this.#requests, startedAt: this.#startedAt }
     const checker = this.#providerChecker
     const api = apiOf({ config, admin, services, management, plane, checker, tls: this.#tls, ...own })
     this.#knownApi = { config, admin, plane, api }
@@ -300,6 +303,7 @@ export class Gateway {
         this.#services = services
         this.#parts.loansBefore?.(records => services.adopt(records))
         this.#management = await this.#parts.openManagement(this.#config, this.#services.store)
+        services.secrets = this.#management.secrets
         this.#tls.open(this.#services.store, this.#management, () => this.#plane)
         this.#apps = this.#buildApps(this.#services, this.#management)
         this.#server.apps = this.#apps?.all ?? []

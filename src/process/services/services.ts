@@ -1,6 +1,7 @@
 // The store, its caches and its queued writes; one per process.
 
 import { systemClock } from '../../base/clock.ts'
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Config, Endpoint } from '../../config/model/config.ts'
@@ -10,6 +11,8 @@ import { openStore } from '../../store/open.ts'
 import type { Gateway, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { GatewayDirectory } from '../../ai/gateway-directory.ts'
+import { CustomDirectory } from '../../ai/providers/custom-directory.ts'
+import { GatewayKeys } from '../../ai/providers/gateway-keys.ts'
 import { RouteDirectory } from '../../ai/route-directory.ts'
 import { PriceTable } from '../../ai/usage/prices.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
@@ -25,7 +28,8 @@ import { TokenVerifier } from '../../tokens/verify.ts'
 import { ZoneRecords } from '../../zones/zone-records.ts'
 import type { AiServices } from '../../edge/snapshot/plane.ts'
 import { issuerOf } from '../ports/urls.ts'
-import { copyPath, spoolFolder, storeDialling, storeLocation } from '../store/location.ts'
+import { findSecretKeys } from '../store/secret-keys-file.ts'
+import { copyPath, dataFolder, spoolFolder, storeDialling, storeLocation } from '../store/location.ts'
 
 interface ServicesOptions {
   readonly metrics: EdgeMetrics
@@ -53,6 +57,10 @@ export class Services implements AiServices {
   readonly tags: TokenTags
   readonly gateways: GatewayDirectory
   readonly routes: RouteDirectory
+  readonly custom: CustomDirectory
+  readonly keys: GatewayKeys
+  /** Null on a first start, until they are made. */
+  secrets: SecretKeys | null
   readonly logs: LogQueue
   readonly spool: SpoolWriter
   readonly limiter: Limiter
@@ -66,7 +74,7 @@ export class Services implements AiServices {
   /** The last URL and its inputs: every refused call needs it. */
   #issuer: { readonly config: object; readonly sidePort: Endpoint; readonly url: string | null } | null = null
 
-  private constructor(store: Store, config: Config, options: ServicesOptions) {
+  private constructor(store: Store, secrets: SecretKeys | null, config: Config, options: ServicesOptions) {
     const { metrics, log, writesCopy = false, tellFound, borrow } = options
     const { grace } = config.store
     const post = tellFound && new KeyAnnouncer(tellFound)
@@ -99,6 +107,9 @@ export class Services implements AiServices {
       borrow: borrowed && (key => borrowed('gateway', key)),
     })
     this.routes = new RouteDirectory({ store, grace })
+    this.custom = new CustomDirectory({ store, grace })
+    this.secrets = secrets
+    this.keys = new GatewayKeys({ store, secrets: () => this.secrets, log })
     this.#found = new AnnouncedKeyLoader(([kind, key]) =>
       kind === 'gateway' ? this.gateways.recall(key) : this.tokens.recall(kind, key),
     )
@@ -125,7 +136,8 @@ export class Services implements AiServices {
       ...storeDialling(config),
     })
     await options.keeper?.open(store)
-    const services = new Services(store, config, options)
+    const secrets = await findSecretKeys(config.secrets, dataFolder()).catch(() => null)
+    const services = new Services(store, secrets, config, options)
     await Promise.all([services.zones.open(), services.tags.open()])
     return services
   }
@@ -177,6 +189,7 @@ export class Services implements AiServices {
     await this.logs.close()
     await this.spool.close()
     await this.#uses.close()
+    await this.keys.close()
     await this.zones.close()
     await this.#keeper?.close()
     await this.store.close()

@@ -5,9 +5,9 @@ import type { IncomingMessage } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import { isIP, isIPv6 } from 'node:net'
 import { request } from '../../net/http/node-http.ts'
-import type { AiConfig, Config, Listener, ProviderName } from '../../config/model/config.ts'
+import type { AiConfig, Config, Listener } from '../../config/model/config.ts'
 import { isLoopback } from '../../config/shape/host-rules.ts'
-import { customRow, type ProviderRow, providerRows } from '../../ai/providers/provider-rows.ts'
+import { customRow, isKnown, type ProviderRow, providerRows } from '../../ai/providers/provider-rows.ts'
 import type {
   GatewayEndpoint,
   ExampleProvider,
@@ -94,10 +94,6 @@ function exampleOf({ providers }: AiConfig): ExampleProvider {
     speaks: row.dialect,
     hasKey: own !== undefined,
   }
-}
-
-function isKnown(name: string): name is ProviderName {
-  return Object.hasOwn(providerRows, name)
 }
 
 /** Small models that providers have offered for long. */

@@ -27,6 +27,7 @@ export interface ApiParts {
   readonly tls: ListenerTls
   readonly log: Logger
   readonly requests: RequestHistory
+  readonly aiOrigin: () => string | null
   /** Ms since the epoch. */
   readonly startedAt: number
 }
@@ -40,6 +41,7 @@ export function apiOf({
   checker,
   tls,
   log,
+  aiOrigin,
   ...own
 }: ApiParts): Api {
   const { store, tokens: verifier, tags, zones: records, spool } = services
@@ -61,5 +63,15 @@ export function apiOf({
     zones,
     providers: providerFacts({ config, plane, checker }),
   }
-  return { store, spool, logExport, ...guards, grants, pages: pagesUrl(config, admin), log, ...seen }
+  return {
+    store,
+    spool,
+    aiOrigin,
+    logExport,
+    ...guards,
+    grants,
+    pages: pagesUrl(config, admin),
+    log,
+    ...seen,
+  }
 }

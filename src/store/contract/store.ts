@@ -17,6 +17,7 @@ import type { LogBatch } from '../log-batch/batch.ts'
 import type { Cells, Grouping } from '../log-sums/cells.ts'
 import type { ClientSearch, OAuthClient } from '../records/oauth-client.ts'
 import type { ModelRoute } from '../records/model-route.ts'
+import type { CustomProvider } from '../records/custom-provider.ts'
 import type { OAuthGrant } from '../records/oauth-grant.ts'
 import type { Identity, Member, User } from '../records/people.ts'
 import type {
@@ -69,6 +70,7 @@ export interface Store {
   /** Removing a gateway removes its log entries and model routes. */
   readonly gateways: Gateways
   readonly modelRoutes: ModelRoutes
+  readonly customProviders: Records<CustomProvider>
   readonly tokens: Tokens
   readonly oauthClients: OAuthClients
   /** Owned by `everybody`. */
@@ -638,6 +640,7 @@ export interface Changes {
 export type RecordKind =
   | 'gateway'
   | 'model_route'
+  | 'custom_provider'
   | 'token'
   | 'oauth_client'
   | 'error_rule_list'

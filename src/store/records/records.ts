@@ -30,7 +30,28 @@ export interface Gateway {
   readonly onAbandon?: 'abort' | 'drain'
   /** Further attempts at a model that callers name themselves; null or absent for none. */
   readonly retry?: GatewayRetry | null
+  /** Whether calls may use only keys of their callers and of `providerConfigs`; absent for false. */
+  readonly byokOnly?: boolean
+  /** Keys of providers, which come before those of the configuration; absent for none. */
+  readonly providerConfigs?: readonly ProviderKey[]
   readonly createdAt: number
+  readonly modifiedAt: number
+}
+
+/** The key of a provider that a gateway has of its own. */
+export interface ProviderKey {
+  readonly id: string
+  /** As callers name the provider. */
+  readonly provider: string
+  readonly alias: string
+  /** Whether calls use it that name no alias. */
+  readonly isDefault: boolean
+  /** Sealed for its gateway, id and provider. */
+  readonly sealed: string
+  /** The last 4 characters. */
+  readonly end: string
+  /** The hour of the latest call with it; absent before the first. */
+  readonly usedAt?: number
   readonly modifiedAt: number
 }
 
@@ -214,6 +235,8 @@ type ResourceKind =
   | 'oauth_client'
   | 'gateway'
   | 'dynamic_route'
+  | 'provider_config'
+  | 'custom_provider'
   | 'token'
   | 'error_rules'
   | 'error_page'

@@ -62,6 +62,7 @@ export class RedisStore implements Store {
   readonly accounts: RedisAccounts
   readonly gateways: RedisGateways
   readonly modelRoutes: RedisModelRoutes
+  readonly customProviders: Store['customProviders']
   readonly tokens: RedisTokens
   readonly oauthClients: RedisOAuthClients
   readonly users: RedisUsers
@@ -142,6 +143,7 @@ export class RedisStore implements Store {
     this.accounts = new RedisAccounts(...parts)
     this.gateways = new RedisGateways(...parts)
     this.modelRoutes = new RedisModelRoutes(...parts)
+    this.customProviders = new RedisRecords({ kind: 'custom_provider' }, ...parts)
     this.tokens = new RedisTokens(...parts)
     this.oauthClients = new RedisOAuthClients(...parts)
     this.users = new RedisUsers(...parts)

@@ -86,6 +86,7 @@ export class SqliteStore implements Store {
   readonly accounts: SqliteAccounts
   readonly gateways: SqliteGateways
   readonly modelRoutes: SqliteModelRoutes
+  readonly customProviders: Store['customProviders']
   readonly tokens: SqliteTokens
   readonly oauthClients: SqliteOAuthClients
   readonly users: SqliteUsers
@@ -146,6 +147,7 @@ export class SqliteStore implements Store {
     const ledgers: Ledgers = { changes, responses: this.responses, audit: this.audit }
     this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
     this.modelRoutes = new SqliteModelRoutes(records, ledgers)
+    this.customProviders = new SqliteRecords(records, ledgers, { name: 'custom_provider' })
     this.accounts = new SqliteAccounts(records, ledgers, this.gateways)
     this.tokens = new SqliteTokens(records, ledgers)
     this.oauthClients = new SqliteOAuthClients(records, ledgers, clock)

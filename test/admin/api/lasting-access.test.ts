@@ -69,7 +69,10 @@ test('each operation that sets something states whether what it leaves outlasts 
     assert.ok(lastingAccess === 'nothing' || (lastingAccess?.cannot ?? '') !== '', nameOf(row))
   }
   assert.deepEqual(namesWhere('always').toSorted(), [
+    `PATCH ${inAccount}/ai-gateway/custom-providers/{slug}`,
     `PATCH ${inAccount}/oauth_clients/{client_id}`,
+    `POST ${inAccount}/ai-gateway/custom-providers`,
+    `POST ${inAccount}/ai-gateway/gateways/{gateway_id}/provider_configs`,
     `POST ${inAccount}/members`,
     `POST ${inAccount}/members/{member_id}/invitation`,
     `POST ${inAccount}/oauth_clients`,

@@ -11,6 +11,7 @@ test('an id is enough: a token is then required, and no bodies are stored', () =
   assert.deepEqual(readNewGateway({ id: 'mine' }), {
     id: 'mine',
     authentication: true,
+    byokOnly: false,
     collectLogs: false,
     logManagement: 100_000,
     logManagementStrategy: 'DELETE_OLDEST',
@@ -32,6 +33,7 @@ test('settings are read, and null means as usual where published clients send it
   assert.deepEqual(readNewGateway(body), {
     id: 'a',
     authentication: false,
+    byokOnly: false,
     collectLogs: true,
     logManagement: 5,
     logManagementStrategy: 'STOP_INSERTING',

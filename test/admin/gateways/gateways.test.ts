@@ -15,6 +15,7 @@ test('a gateway is created in the shape of its published clients, and requires a
   assert.deepEqual(json.result, {
     id: 'mine',
     authentication: true,
+    byok_only: false,
     collect_logs: true,
     log_management: 100_000,
     log_management_strategy: 'DELETE_OLDEST',

@@ -63,6 +63,9 @@ const unspoken = [
   /^(\S+ of )?(element "|elements)/,
   /^Version not found$/,
   /^metadata must have at most 4096 bytes$/,
+  /^base_url /,
+  /^headers must /,
+  /is no provider of this gateway or account$/,
 ]
 
 const creations: Readonly<Record<string, string>> = {
@@ -72,6 +75,7 @@ const creations: Readonly<Record<string, string>> = {
   updateErrorRule: 'createErrorRule',
   updateAccessRule: 'createAccessRule',
   updateMember: 'createMember',
+  updateCustomProvider: 'createCustomProvider',
   updateDynamicRoute: 'createDynamicRoute',
   createRouteVersion: 'createDynamicRoute',
   createRouteDeployment: 'createDynamicRoute',
@@ -118,7 +122,7 @@ async function makeFor(api: Api, { method, path, body }: Described, template: st
   }
   const { json } = await api.ask(method, filled(path), { body: fresh })
   return filled(template).replace(
-    /\{(token|gateway|client|rule|member|route)_id\}/,
+    /\{(?:(?:token|gateway|client|rule|member|route)_id|slug)\}/,
     json.result.client_id ?? json.result.id,
   )
 }
@@ -126,6 +130,10 @@ async function makeFor(api: Api, { method, path, body }: Described, template: st
 /** There can be so many rules and routes, so each body finds none. */
 async function withoutRules({ kept }: Api): Promise<void> {
   for (const records of [kept.errorRules, kept.accessRules]) await records.remove(zoneOwner, 'main')
+  for await (const providers of kept.customProviders.walk(account))
+    for (const { id } of providers) await kept.customProviders.remove(account, id)
+  const gateway = (await kept.gateways.get(account, 'default'))!
+  await kept.gateways.replace({ ...gateway.record, providerConfigs: [] }, gateway.version)
   for await (const routes of kept.modelRoutes.walk(`${account}/default`))
     for (const { account, id } of routes) await kept.modelRoutes.remove(account, id)
 }

@@ -229,6 +229,7 @@ export const migrations: readonly string[] = [
   `,
   modelRoutes,
   logBatches,
+  recordTable('custom_providers'),
 ]
 
 /*

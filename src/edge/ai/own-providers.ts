@@ -1,0 +1,31 @@
+// Adds the providers of an account to those of the configuration, for calls that may name one.
+
+import type { AccountProviders } from '../../ai/providers/custom-directory.ts'
+import type { Providers } from '../../ai/providers/providers.ts'
+import { refuse } from '../../errors/catalogue/refusal.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Exchange, Verdict } from '../exchange/exchange.ts'
+
+export function providersOf(x: Exchange, ai: AiExchange): Providers {
+  return ai.ownProviders ?? x.snapshot.ai!.providers
+}
+
+/** Continues once the providers of the account are known, if the name, or a dynamic route, may be of one. */
+export function withOwnProviders(x: Exchange, ai: AiExchange, name: string, next: () => Verdict): Verdict {
+  if (!name.startsWith('custom-') && !name.startsWith('dynamic/')) return next()
+  const found = x.plane.ai!.custom.of(ai.gateway!.account)
+  return found instanceof Promise ? found.then(found => take(x, ai, found, next)) : take(x, ai, found, next)
+}
+
+function take(
+  x: Exchange,
+  ai: AiExchange,
+  found: AccountProviders | 'store_unreachable',
+  next: () => Verdict,
+): Verdict {
+  if (found === 'store_unreachable') return storeUnreachable
+  if (found.providers.length > 0) ai.ownProviders = x.snapshot.ai!.withOwn(found)
+  return next()
+}
+
+const storeUnreachable = refuse('service_unavailable')

@@ -1,0 +1,233 @@
+// Keys that a gateway has of its own, and the providers that an account has added.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { after, before, type TestContext, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { sealKey } from '../../src/ai/providers/key-seal.ts'
+import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
+import { selfSigned } from '../../src/process/demo/self-signed.ts'
+import type { CustomProvider } from '../../src/store/records/custom-provider.ts'
+import type { ProviderKey } from '../../src/store/records/records.ts'
+import { type AiEdge, type AiSettings, call, completion, json, secrets, startAi } from '../help/ai.ts'
+import { startOrigin } from '../help/origin.ts'
+import { until } from '../help/until.ts'
+
+const certificate = selfSigned('localhost')
+const usual = getCACertificates('default')
+before(() => setDefaultCACertificates([...usual, certificate.cert.toString()]))
+after(() => setDefaultCACertificates(usual))
+
+const prompt = (model: string) => JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] })
+
+/** Makes a key of the gateway `default`. */
+function keyOf(
+  { account }: Pick<AiEdge, 'account'>,
+  value: string,
+  more: Partial<ProviderKey> & { url?: string; with?: SecretKeys; gateway?: string } = {},
+): ProviderKey {
+  const { url = '', with: keys = secrets, gateway = 'default', ...fields } = more
+  const key = { id: randomBytes(16).toString('hex'), provider: 'openai', ...fields }
+  const sealed = sealKey(keys, value, { gateway: { account, id: gateway }, key, url })
+  return { alias: 'main', isDefault: true, end: value.slice(-4), modifiedAt: 0, ...key, sealed }
+}
+
+function customOf({ account }: Pick<AiEdge, 'account'>, more: Partial<CustomProvider> = {}): CustomProvider {
+  return {
+    ...{ account, id: 'mine', name: 'Mine', url: 'https://localhost/v1', isEnabled: true },
+    ...{ headers: [], notes: {}, createdAt: 0, modifiedAt: 0 },
+    ...more,
+  }
+}
+
+/** Starts an edge whose provider openai notes the keys that it gets, and refuses those that begin with bad. */
+async function start(t: TestContext, settings: AiSettings = {}) {
+  const keys: string[] = []
+  const origin = await startOrigin(t, async wire => {
+    for (;;) {
+      const request = await wire.request()
+      const key = (request.field('authorization') ?? 'none').replace('Bearer ', '')
+      keys.push(key)
+      const refused = 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n'
+      await wire.send(key.startsWith('bad') ? refused : json(completion))
+    }
+  })
+  const ai = await startAi(t, { openai: { url: origin.url, keys: ['sk-operator'] } }, settings)
+  const ask = async (model: string, ...fields: string[]) =>
+    ai.edge.ask(
+      call(`${ai.rest}/v1/chat/completions`, prompt(model), `Authorization: Bearer ${ai.token}`, ...fields),
+    )
+  return { ai, keys, ask }
+}
+
+/** Starts a server of TLS that notes the requests it gets. */
+async function startSecure(t: TestContext, host = '127.0.0.1', status = 200) {
+  const requests: { readonly path: string; readonly headers: NodeJS.Dict<string | string[]> }[] = []
+  const server = createServer(certificate, (request, response) => {
+    requests.push({ path: request.url!, headers: request.headers })
+    request.resume().on('end', () => {
+      response.writeHead(status, { 'content-type': 'application/json', location: 'https://localhost:1/' })
+      response.end(JSON.stringify(completion))
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, host, resolve))
+  t.after(() => server.close())
+  return { port: (server.address() as AddressInfo).port, requests }
+}
+
+test('a key of the gateway comes before that of the configuration, and its use is recorded', async t => {
+  const { ai, keys, ask } = await start(t)
+  assert.equal((await ask('openai/gpt-4o')).status, 200)
+  await ai.change({ providerConfigs: [keyOf(ai, 'sk-own-1')] })
+  assert.equal((await ask('openai/gpt-4o')).status, 200)
+  assert.deepEqual(keys, ['sk-operator', 'sk-own-1'])
+  await until(async () => {
+    const { record } = (await ai.store.gateways.get(ai.account, 'default'))!
+    return record.providerConfigs![0]!.usedAt !== undefined
+  })
+  await ai.change({ providerConfigs: [] })
+  await ask('openai/gpt-4o')
+  assert.equal(keys.at(-1), 'sk-operator')
+})
+
+test('several keys are used in turn, and a refused one rests', async t => {
+  const { ai, keys, ask } = await start(t)
+  await ai.change({ providerConfigs: [keyOf(ai, 'bad-1'), keyOf(ai, 'sk-2'), keyOf(ai, 'sk-3')] })
+  for (let i = 0; i < 4; i++) assert.equal((await ask('openai/gpt-4o')).status, 200)
+  assert.deepEqual([...new Set(keys)].sort(), ['bad-1', 'sk-2', 'sk-3'])
+  assert.equal(keys.filter(key => key === 'bad-1').length, 1)
+})
+
+test('a call chooses a key by its alias, and one that does not exist is refused', async t => {
+  const { ai, keys, ask } = await start(t)
+  const batch = keyOf(ai, 'sk-batch', { alias: 'batch', isDefault: false })
+  await ai.change({ providerConfigs: [keyOf(ai, 'sk-main'), batch] })
+  await ask('openai/gpt-4o')
+  await ask('openai/gpt-4o', 'svc-aig-byok-alias: batch')
+  assert.deepEqual(keys, ['sk-main', 'sk-batch'])
+  const refused = await ask('openai/gpt-4o', 'svc-aig-byok-alias: night')
+  assert.equal(refused.status, 400)
+  assert.match(String(refused.body), /svc-aig-byok-alias names no key of openai/)
+})
+
+test('with byok_only the keys of the operator are not used', async t => {
+  const { ai, keys, ask } = await start(t, { gateway: { byokOnly: true } })
+  const refused = await ask('openai/gpt-4o')
+  assert.equal(refused.status, 400)
+  assert.match(String(refused.body), /byok_only/)
+  const token = `svc-aig-authorization: Bearer ${ai.token}`
+  const native = (...fields: string[]) =>
+    ai.edge.ask(call(`${ai.native('openai')}/chat/completions`, prompt('gpt-4o'), token, ...fields))
+  assert.equal((await native()).status, 400)
+  assert.equal((await native('Authorization: Bearer sk-caller')).status, 200)
+  await ai.change({ providerConfigs: [keyOf(ai, 'sk-own')] })
+  assert.equal((await ask('openai/gpt-4o')).status, 200)
+  assert.deepEqual(keys, ['sk-caller', 'sk-own'])
+})
+
+test('a key that was moved between gateways, or whose secrets.key is lost, fails visibly', async t => {
+  const { ai, keys, ask } = await start(t)
+  const lost = new SecretKeys(Buffer.alloc(32, 2))
+  for (const more of [{ with: lost }, { gateway: 'other' }, { url: 'https://evil.example' }]) {
+    await ai.change({ providerConfigs: [keyOf(ai, 'sk-own', more)] })
+    const refused = await ask('openai/gpt-4o')
+    assert.equal(refused.status, 503)
+    assert.match(String(refused.body), /stored key of openai cannot be read/)
+  }
+  const { id: _, ...moved } = keyOf(ai, 'sk-own')
+  await ai.change({ providerConfigs: [{ ...moved, id: '0'.repeat(32) }] })
+  assert.equal((await ask('openai/gpt-4o')).status, 503)
+  assert.deepEqual(keys, [])
+})
+
+test('a provider of the account is reached where the network is allowed, with its key and without ours', async t => {
+  const { ai, ask } = await start(t, { ai: { customNetworks: ['127.0.0.0/8', '::1'] } })
+  const { port, requests } = await startSecure(t, 'localhost')
+  const url = `https://localhost:${port}/v1`
+  assert.equal((await ask('custom-mine/m')).status, 404)
+  await ai.store.customProviders.insert(customOf(ai, { url, headers: ['X-Team', 'a'] }))
+  await ai.change({ providerConfigs: [keyOf(ai, 'sk-mine', { provider: 'custom-mine', url })] })
+  assert.equal((await ask('custom-mine/m', 'Cookie: a=b', 'x-api-key: sk-other')).status, 200)
+  const [{ path, headers }] = requests as [(typeof requests)[0]]
+  assert.equal(path, '/v1/chat/completions')
+  assert.equal(headers.authorization, 'Bearer sk-mine')
+  assert.deepEqual([headers['x-team'], headers.cookie, headers['x-api-key']], ['a', undefined, undefined])
+  const native = await ai.edge.ask(
+    call(`${ai.native('custom-mine')}/any/path`, '{}', `svc-aig-authorization: Bearer ${ai.token}`),
+  )
+  assert.equal(native.status, 200)
+  assert.equal(requests[1]!.path, '/v1/any/path')
+  assert.ok(!JSON.stringify(requests).includes(ai.token))
+
+  const { version, record } = (await ai.store.customProviders.get(ai.account, 'mine'))!
+  await ai.store.customProviders.replace({ ...record, isEnabled: false }, version)
+  assert.equal((await ask('custom-mine/m')).status, 404)
+})
+
+test('a key is not sent to another address of the same name', async t => {
+  const { ai, ask } = await start(t, { ai: { customNetworks: ['127.0.0.0/8', '::1'] } })
+  const { port, requests } = await startSecure(t, 'localhost')
+  const key = keyOf(ai, 'sk-mine', { provider: 'custom-mine', url: 'https://localhost:1/v1' })
+  await ai.change({ providerConfigs: [key] })
+  await ai.store.customProviders.insert(customOf(ai, { url: `https://localhost:${port}/v1` }))
+  assert.equal((await ask('custom-mine/m')).status, 503)
+  assert.deepEqual(requests, [])
+})
+
+test('a provider of another account is never reachable', async t => {
+  const { ai, ask } = await start(t, { ai: { customNetworks: ['127.0.0.0/8', '::1'] } })
+  const { port, requests } = await startSecure(t, 'localhost')
+  const account = randomBytes(16).toString('hex')
+  await ai.store.customProviders.insert(customOf({ account }, { url: `https://localhost:${port}/v1` }))
+  assert.equal((await ask('custom-mine/m')).status, 404)
+  const token = `svc-aig-authorization: Bearer ${ai.token}`
+  const native = await ai.edge.ask(call(`${ai.native('custom-mine')}/chat/completions`, '{}', token))
+  assert.equal(native.status, 404)
+  assert.ok(!native.body.includes('localhost'))
+  assert.deepEqual(requests, [])
+})
+
+test('special-use addresses are refused when they are dialled, however they are written', async t => {
+  const { ai, ask } = await start(t)
+  const { port, requests } = await startSecure(t)
+  const hosts = [
+    'localhost',
+    '127.0.0.1',
+    '2130706433',
+    '0x7f.1',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::1]',
+    '0.0.0.0',
+    '169.254.169.254',
+    '10.0.0.1',
+    '[fd00::1]',
+  ]
+  for (const [i, host] of hosts.entries()) {
+    const custom = customOf(ai, { id: `m-${i}`, url: `https://${host}:${port}/v1` })
+    await ai.store.customProviders.insert(custom)
+    const refused = await ask(`custom-m-${i}/m`)
+    assert.ok(refused.status >= 400 && refused.status !== 404, `${host}: ${refused.status}`)
+  }
+  assert.deepEqual(requests, [])
+})
+
+test('our own listeners are refused even in an allowed network', async t => {
+  const { ai, ask } = await start(t, { ai: { customNetworks: ['0.0.0.0/0', '::/0'] } })
+  for (const [i, host] of ['localhost', '127.0.0.1', '[::ffff:127.0.0.1]'].entries()) {
+    const url = `https://${host}:${ai.edge.port}/v1`
+    await ai.store.customProviders.insert(customOf(ai, { id: `m-${i}`, url }))
+    const refused = await ask(`custom-m-${i}/m`)
+    assert.equal(refused.status, 403, host)
+  }
+})
+
+test('a redirect of a provider of the account is not followed', async t => {
+  const { ai, ask } = await start(t, { ai: { customNetworks: ['127.0.0.0/8', '::1'] } })
+  const { port, requests } = await startSecure(t, 'localhost', 302)
+  await ai.store.customProviders.insert(customOf(ai, { url: `https://localhost:${port}/v1` }))
+  assert.equal((await ask('custom-mine/m')).status, 302)
+  assert.equal(requests.length, 1)
+})
