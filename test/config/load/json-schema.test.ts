@@ -252,10 +252,10 @@ function withValue(base: Json, [key, ...rest]: readonly string[], value: Json): 
   return Array.isArray(base) ? base.with(Number(key), next) : { ...(base as object), [key]: next }
 }
 
-/** Returns all defaults of a mapping. What its name alone turns on has none of its own. */
-/** Without them, there is nothing that their settings would be for. */
+/** What its name alone turns on has no defaults of its own. */
 const optionalGroups: ReadonlySet<unknown> = new Set(['otlp', 'log_export'])
 
+/** Returns all defaults of a mapping. */
 function defaultsOf({ default: usual, properties, type }: Form): unknown {
   if (usual !== undefined || !properties || !type?.includes('null')) return usual
   const entries = Object.entries(properties).map(([key, one]) => [key, defaultsOf(one)])
