@@ -146,16 +146,16 @@ export class Outbox {
   }
 
   #formOf(names: readonly SpoolName[]): number {
-    let text = ''
+    const text: Buffer[] = []
     let entries = 0
     let lost = 0
     for (const { file, entries: count } of names) {
       const lines = this.#linesOf(file)
       if (lines === null) lost += count
-      else for (const line of lines) text += `${line}\n`
+      else text.push(...lines)
       entries += lines?.length ?? 0
     }
-    const content = gzipSync(text)
+    const content = gzipSync(Buffer.concat(text))
     const file = batchName(names[0]!, entries, content.length)
     if (entries === 0) this.#forget(names)
     else this.#keep({ batch: { id: batchId(file), file, entries, content }, names })
@@ -183,10 +183,13 @@ export class Outbox {
     this.#flushed = this.#flushed.filter(({ file }) => !gone.has(file))
   }
 
-  /** Returns null for a file that is damaged, such as by a power failure. */
-  #linesOf(file: string): readonly string[] | null {
+  /**
+   * Returns null for a file that is damaged, such as by a power failure. As strings, escaped bodies would be
+   * up to twelve times as large, and a thread that lacks the memory ends the whole process.
+   */
+  #linesOf(file: string): readonly Buffer[] | null {
     try {
-      return [...linesIn(readFileSync(join(this.#folder, file)))]
+      return Array.from(linesIn(readFileSync(join(this.#folder, file))), line => Buffer.from(`${line}\n`))
     } catch (failure) {
       const { code = 'ENOENT' } = failure as NodeJS.ErrnoException
       if (code !== 'ENOENT') throw failure
