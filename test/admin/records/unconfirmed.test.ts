@@ -57,6 +57,16 @@ test('unconfirmed deletions are 503 until they are confirmed', async t => {
   const error = { expression: 'true', content: 'x', content_type: 'text/plain' }
   const errorRule = await created(`${zone}/error_rules`, error)
   const route = await created('/ai-gateway/gateways/default/routes', { name: 'fast', elements })
+  const lab = { name: 'Lab', slug: 'lab', base_url: 'https://llm.example/v1' }
+  const provider = await created('/ai-gateway/custom-providers', lab)
+  const configs = '/ai-gateway/gateways/default/provider_configs'
+  const key = {
+    provider_slug: 'custom-lab',
+    alias: 'main',
+    default_config: true,
+    secret: 'sk-lab-0123456789',
+  }
+  const config = await created(configs, key)
   const page = `${zone}/error_pages/waf_block`
   const headers = { 'content-type': 'text/html; charset=utf-8' }
   assert.equal((await ask('PUT', page, { body: '<p>', headers })).status, 200)
@@ -94,6 +104,8 @@ test('unconfirmed deletions are 503 until they are confirmed', async t => {
     { path: page, end: 404 },
     { path: '/ai-gateway/gateways/going', end: 404 },
     { path: `/ai-gateway/gateways/default/routes/${route}`, end: 404 },
+    { path: `/ai-gateway/custom-providers/${provider}`, end: 404 },
+    { path: `${configs}/${config}`, end: 404 },
     { path: `/members/${removed.member.id}`, end: 404 },
     { path: `/members/${signedOut.member.id}/sessions`, end: 200 },
     { path: `/oauth_clients/${ofClient.client.id}/grants`, end: 200 },
