@@ -176,6 +176,34 @@ test('a key is not sent to another address of the same name', async t => {
   assert.deepEqual(requests, [])
 })
 
+test('tokens are counted for models of the account too', async t => {
+  const { ai } = await start(t)
+  await ai.store.customProviders.insert(customOf(ai))
+  const count = (model: string) =>
+    ai.edge.ask(
+      call(`${ai.rest}/v1/messages/count_tokens`, prompt(model), `Authorization: Bearer ${ai.token}`),
+    )
+  const counted = await count('custom-mine/m')
+  assert.deepEqual([counted.status, counted.field('svc-aig-estimated')], [200, 'true'])
+  assert.equal((await count('custom-other/m')).status, 404)
+})
+
+test('models are listed by the keys of the gateway, and without those of the operator with byok_only', async t => {
+  const { ai } = await start(t)
+  const owners = async () => {
+    const head = `GET ${ai.rest}/v1/models HTTP/1.1\r\nHost: ai.test\r\nAuthorization: Bearer ${ai.token}\r\n\r\n`
+    const { data } = JSON.parse((await ai.edge.ask(head)).text) as { data: { owned_by: string }[] }
+    return [...new Set(data.map(({ owned_by }) => owned_by))].sort()
+  }
+  assert.deepEqual(await owners(), ['openai'])
+  await ai.change({ providerConfigs: [keyOf(ai, 'sk-own', { provider: 'anthropic' })] })
+  assert.deepEqual(await owners(), ['anthropic', 'openai'])
+  await ai.change({ byokOnly: true })
+  assert.deepEqual(await owners(), ['anthropic'])
+  await ai.change({ providerConfigs: [] })
+  assert.deepEqual(await owners(), [])
+})
+
 test('a provider of another account is never reachable', async t => {
   const { ai, ask } = await start(t, { ai: { customNetworks: ['127.0.0.0/8', '::1'] } })
   const { port, requests } = await startSecure(t, 'localhost')

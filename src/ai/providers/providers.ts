@@ -123,19 +123,29 @@ export class Providers {
     return this.#usable.map(({ prefix, entry }) => [prefix, entry.rest] as const)
   }
 
+  /** The same of all providers, each at its first place. */
+  get known(): readonly (readonly [prefix: string, provider: Provider])[] {
+    return [...this.#entries].flatMap(([prefix, { rest }]) =>
+      this.#isFurtherPlace(prefix, rest) ? [] : [[prefix, rest] as const],
+    )
+  }
+
   #withModel(model: string): readonly Usable[] {
     return this.#usable.filter(({ has }) => has(model))
   }
 
   #usableOf(prefix: string, entry: Entry): readonly Usable[] {
     const { name, config, withoutKey } = entry.rest
-    // Of several places, the first one is usual.
-    const isPlace = prefix !== name && this.#entries.has(name)
-    if (config === null || withoutKey !== null || isPlace) return []
+    if (config === null || withoutKey !== null || this.#isFurtherPlace(prefix, entry.rest)) return []
     const patterns = config.models?.map(pattern => new Glob(pattern, { isExact: true }))
     const has = (model: string) =>
       patterns === undefined ? hasKnownModel(name, model) : patterns.some(pattern => pattern.matches(model))
     return [{ prefix, entry, has }]
+  }
+
+  /** Of several places, the first one is usual. */
+  #isFurtherPlace(prefix: string, { name }: Provider): boolean {
+    return prefix !== name && this.#entries.has(name)
   }
 
   /**

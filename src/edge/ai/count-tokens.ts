@@ -11,12 +11,17 @@ import type { Decided, Exchange } from '../exchange/exchange.ts'
 import { routeOf } from './begin-course.ts'
 import { CallJourney } from './journey.ts'
 import { respondWithJson } from './own-response.ts'
+import { providersOf, withOwnProviders } from './own-providers.ts'
 import { planModel, takeCall } from './take-call.ts'
 
 /** Of an alias, the first model that can be called is meant. */
 export function countTokens(x: Exchange, ai: AiExchange, target: CountTarget, body: Buffer): Decided {
   const asked = readRequest(body)
   if ('error' in asked) return asked
+  return withOwnProviders(x, ai, asked.model, () => countAsked(x, ai, target, asked))
+}
+
+function countAsked(x: Exchange, ai: AiExchange, target: CountTarget, asked: CallRequest): Decided {
   const route = routeOf(x, ai, asked)
   return route instanceof Promise
     ? route.then(route => countFor(x, ai, target, asked, route))
@@ -32,7 +37,7 @@ function countFor(
 ): Refusal | 'responded' | null {
   if (route === 'store_unreachable') return refuse('service_unavailable')
   const model = route === null ? asked.model : firstModel(x, ai, route)
-  const found = x.snapshot.ai!.providers.model(model)
+  const found = providersOf(x, ai).model(model)
   if (found !== null && !canCount(found.provider))
     return respondWithJson(x, estimateOf(asked), 'svc-aig-estimated: true\r\n')
   const messages = { ...target, operation: 'messages' } as const
@@ -57,7 +62,7 @@ function firstModel(x: Exchange, ai: AiExchange, route: RouteNode): string {
     const node = modelAt(from, journey)
     if (node === null || node instanceof Promise) break
     first ||= node.model
-    if (x.snapshot.ai!.providers.model(node.model)?.provider.withoutKey === null) return node.model
+    if (providersOf(x, ai).model(node.model)?.provider.withoutKey === null) return node.model
     from = node.fallback
   }
   return first

@@ -1,9 +1,9 @@
 // Responds with the models that a caller may call, in the shape of OpenAI or Anthropic.
 
-import type { ListedModel } from '../../ai/providers/listed-models.ts'
+import type { ListedModel, ModelList } from '../../ai/providers/listed-models.ts'
 import { pricedModelsOf } from '../../ai/providers/known-models.ts'
 import { type OfferedModel, writeModel, writeModels } from '../../ai/providers/models-page.ts'
-import type { Provider } from '../../ai/providers/providers.ts'
+import type { Provider, Providers } from '../../ai/providers/providers.ts'
 import type { ModelsTarget } from '../../ai/target.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
@@ -11,8 +11,8 @@ import { firstValue } from '../../http1/fields/fields.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
 import type { Decided, Exchange } from '../exchange/exchange.ts'
-import type { EdgeAi } from '../snapshot/snapshot.ts'
 import { respondWithJson } from './own-response.ts'
+import { ownKeysFor } from './take-call.ts'
 import { allowsName } from './token-limits.ts'
 
 /** Ms that a caller waits for providers: Claude Code waits for three seconds. */
@@ -22,9 +22,8 @@ const maxWait = 1_500
 export function respondWithModels(x: Exchange, ai: AiExchange, target: ModelsTarget): Decided {
   const isAnthropic = firstValue(x.head.fields, 'anthropic-version') !== null
   if (isAnthropic) x.audience = audienceOf(target, 'anthropic')
-  const edgeAi = x.snapshot.ai!
-  const asking = edgeAi.providers.usable.flatMap(([, provider]) => {
-    const { models, asking } = listOf(x, edgeAi, provider)
+  const asking = usableFor(x, ai).flatMap(([, provider]) => {
+    const { models, asking } = listOf(x, ai, provider)
     return models === null && asking !== null ? [asking] : []
   })
   const names = x.plane.ai!.routes.names(ai.gateway!)
@@ -63,8 +62,8 @@ function modelsFor(x: Exchange, ai: AiExchange, routes: readonly string[]): read
   const offered = names.map(id => ({ id, displayName: id, created: 0, owner: 'gateway' }))
   const bare: OfferedModel[] = []
   const full: OfferedModel[] = []
-  for (const [prefix, provider] of edgeAi.providers.usable)
-    for (const model of listedBy(x, edgeAi, provider)) {
+  for (const [prefix, provider] of usableFor(x, ai))
+    for (const model of listedBy(x, ai, provider)) {
       if (!allowsName(ai, `${provider.name}/${model.id}`)) continue
       const id = `${prefix}/${model.id}`
       const owned = { ...model, owner: provider.name }
@@ -77,18 +76,34 @@ function modelsFor(x: Exchange, ai: AiExchange, routes: readonly string[]): read
   return [...seen.values()]
 }
 
-function listOf(
-  x: Exchange,
-  { routeTo }: EdgeAi,
-  provider: Provider,
-): ReturnType<Exchange['plane']['models']['of']> {
-  return x.plane.models.of(provider, routeTo(provider).pool.members[0]!.target.config)
+/** Those for which the gateway has a key, and, unless it is byok_only, those of the configuration. */
+function usableFor(x: Exchange, ai: AiExchange): Providers['usable'] {
+  const { providers } = x.snapshot.ai!
+  const { providerConfigs = [], byokOnly = false } = ai.gateway!
+  const ofOperator = byokOnly ? [] : providers.usable
+  if (providerConfigs.length === 0) return ofOperator
+  const names = new Set(ofOperator.map(([prefix]) => prefix))
+  return providers.known.filter(([prefix, provider]) => names.has(prefix) || hasOwnKey(x, ai, provider))
 }
 
+function hasOwnKey(x: Exchange, ai: AiExchange, provider: Provider): boolean {
+  const own = ownKeysFor(x, ai, provider)
+  return own !== null && !('error' in own)
+}
+
+/** Providers are asked with keys of the configuration, which some calls may not use. */
+function listOf(x: Exchange, ai: AiExchange, provider: Provider): ModelList {
+  const isOthers = ai.gateway!.byokOnly === true && provider.keys.length > 0
+  if (provider.withoutKey !== null || isOthers) return noList
+  return x.plane.models.of(provider, x.snapshot.ai!.routeTo(provider).pool.members[0]!.target.config)
+}
+
+const noList: ModelList = { models: null, asking: null }
+
 /** What a provider does not say is known from its configuration and prices. */
-function listedBy(x: Exchange, ai: EdgeAi, provider: Provider): readonly ListedModel[] {
+function listedBy(x: Exchange, ai: AiExchange, provider: Provider): readonly ListedModel[] {
   const { models } = listOf(x, ai, provider)
-  const own = provider.config!.models?.filter(pattern => !pattern.includes('*'))
+  const own = provider.config?.models?.filter(pattern => !pattern.includes('*'))
   const known = models === null ? (own ?? pricedModelsOf(provider.name)) : (own ?? [])
   const unlisted = known.filter(id => models?.some(model => model.id === id) !== true)
   return [...(models ?? []), ...unlisted.map(id => ({ id, displayName: id, created: 0 }))]

@@ -2,27 +2,33 @@
 
 import type { AccountProviders } from '../../ai/providers/custom-directory.ts'
 import type { Providers } from '../../ai/providers/providers.ts'
-import { refuse } from '../../errors/catalogue/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
+import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import type { Exchange, Verdict } from '../exchange/exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 
 export function providersOf(x: Exchange, ai: AiExchange): Providers {
   return ai.ownProviders ?? x.snapshot.ai!.providers
 }
 
 /** Continues once the providers of the account are known, if the name, or a dynamic route, may be of one. */
-export function withOwnProviders(x: Exchange, ai: AiExchange, name: string, next: () => Verdict): Verdict {
+export function withOwnProviders<Outcome>(
+  x: Exchange,
+  ai: AiExchange,
+  name: string,
+  next: () => MaybeAtOnce<Outcome>,
+): MaybeAtOnce<Outcome | Refusal> {
   if (!name.startsWith('custom-') && !name.startsWith('dynamic/')) return next()
   const found = x.plane.ai!.custom.of(ai.gateway!.account)
   return found instanceof Promise ? found.then(found => take(x, ai, found, next)) : take(x, ai, found, next)
 }
 
-function take(
+function take<Outcome>(
   x: Exchange,
   ai: AiExchange,
   found: AccountProviders | 'store_unreachable',
-  next: () => Verdict,
-): Verdict {
+  next: () => MaybeAtOnce<Outcome>,
+): MaybeAtOnce<Outcome | Refusal> {
   if (found === 'store_unreachable') return storeUnreachable
   if (found.providers.length > 0) ai.ownProviders = x.snapshot.ai!.withOwn(found)
   return next()
