@@ -58,6 +58,7 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     }
     return {
       ...(await furnishRoute(site)),
+      ...(await furnishKey(site)),
       gateway: 'default',
       log: entry.id,
       failed: failed.id,
@@ -113,6 +114,18 @@ async function furnishRoute({ ask }: Site): Promise<Readonly<Record<string, stri
   const { result: route } = (await ask('POST', routes, { body: { name: 'support', elements } })).json
   await ask('POST', `${routes}/${route.id}/versions`, { body: { elements } })
   return { modelroute: route.id, version: route.version.version_id }
+}
+
+/** Adds a key of a provider to the gateway. */
+async function furnishKey({ ask }: Site): Promise<Readonly<Record<string, string>>> {
+  const body = {
+    provider_slug: 'openai',
+    alias: 'x'.repeat(64),
+    default_config: true,
+    secret: 'sk-0123456789abcdef',
+  }
+  const { json } = await ask('POST', '/ai-gateway/gateways/default/provider_configs', { body })
+  return { providerkey: json.result.id }
 }
 
 /** Sets a rule and a page of a zone, and counts an error with its request. */

@@ -28,7 +28,7 @@ export const changeSettings: Handler = async request => {
 
 /** Returns the current values of the fields, with words for the boxes. */
 function shownOf(gateway: Gateway) {
-  return { collect_logs: '', stream_usage: '', ...valuesOf(gateway) }
+  return { byok_only: '', collect_logs: '', stream_usage: '', ...valuesOf(gateway) }
 }
 
 function settingsView(request: PageRequest, draft: Draft): View {

@@ -31,7 +31,7 @@ export const showGateway: Handler = async request => {
   return {
     title: gateway.id,
     crumbs: crumbsOf(request),
-    actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a><a class="button plain small" href="${paths.modelRoutes(account, gateway.id)}">Routes</a>`,
+    actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a><a class="button plain small" href="${paths.modelRoutes(account, gateway.id)}">Routes</a>${mayEdit && html`<a class="button plain small" href="${paths.providerKeys(account, gateway.id)}">Provider keys</a>`}`,
     content: html`${authenticationCard(request, gateway, mayEdit)}${settingsCard(request, gateway, mayEdit)}${limits.result.map(limitCard)}${callCard(request)}${dangerZone(mayEdit ? dangers : [])}`,
   }
 }
@@ -57,6 +57,10 @@ function settingsCard(request: PageRequest, gateway: Gateway, mayEdit: boolean):
     [
       'When a caller leaves',
       gateway.on_abandon === 'drain' ? 'The provider may finish' : 'The provider is cut off',
+    ],
+    [
+      'Keys of providers',
+      gateway.byok_only ? 'Of this gateway and of callers' : 'Also those of the configuration',
     ],
     ['Usage of streams', gateway.stream_usage ? 'Asked for' : 'As callers ask'],
     ['Created', time(gateway.created_at)],

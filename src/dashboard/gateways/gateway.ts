@@ -6,6 +6,7 @@ import { grouped } from '../parts/numbers.ts'
 export interface Gateway {
   readonly id: string
   readonly authentication: boolean
+  readonly byok_only: boolean
   readonly collect_logs: boolean
   readonly log_management: number
   readonly log_management_strategy: 'DELETE_OLDEST' | 'STOP_INSERTING'

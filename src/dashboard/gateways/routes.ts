@@ -16,6 +16,8 @@ import {
 import { changeRoute, createRoute, showNewRoute, showRouteForm } from './model-routes/route-editing.ts'
 import { showRoutes } from './model-routes/route-list.ts'
 import { showRoute } from './model-routes/route-page.ts'
+import { addKey, confirmKeyDeletion, deleteKey, showNewKey } from './provider-keys/key-editing.ts'
+import { showKeys } from './provider-keys/key-list.ts'
 import { sendTest, showTest } from './test-request.ts'
 import { createToken, showNewToken } from './token.ts'
 
@@ -24,6 +26,7 @@ const editing = { permission: 'AI Gateway Edit' } as const
 
 const gateways = '/dashboard/{account}/gateways'
 const gateway = `${gateways}/{gateway}`
+const keys = `${gateway}/keys`
 const modelRoutes = `${gateway}/routes`
 const modelRoute = `${modelRoutes}/{modelroute}`
 
@@ -49,6 +52,16 @@ export const gatewayRoutes: readonly Route[] = [
   },
   { path: `${gateway}/test`, permission: 'AI Gateway Run', show: showTest, effect: 'tries', take: sendTest },
   { path: `${gateway}/delete`, ...editing, show: confirmDeletion, effect: 'ends', take: deleteGateway },
+  // The API shows keys to those alone who may set them.
+  { path: keys, ...editing, show: showKeys },
+  { path: `${keys}/new`, ...editing, show: showNewKey, effect: 'opens', take: addKey },
+  {
+    path: `${keys}/{providerkey}/delete`,
+    ...editing,
+    show: confirmKeyDeletion,
+    effect: 'ends',
+    take: deleteKey,
+  },
   { path: modelRoutes, ...reading, show: showRoutes },
   { path: `${modelRoutes}/new`, ...editing, show: showNewRoute, effect: 'sets', take: createRoute },
   { path: modelRoute, ...reading, show: showRoute },

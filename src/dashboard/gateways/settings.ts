@@ -15,6 +15,7 @@ export const settingLabels = {
   retry_delay: 'Delay in ms',
   retry_backoff: 'The delay',
   on_abandon: 'When a caller leaves',
+  byok_only: 'Only keys of this gateway and of callers',
   log_management: 'Calls to keep',
   log_management_strategy: 'When that many are there',
   collect_logs: 'Keep bodies',
@@ -81,6 +82,11 @@ export function settingFields(draft: Draft): Html {
       { value: 'drain', label: 'Let it finish, for its usage' },
     ],
   })}</div></fieldset>
+<fieldset class="part"><legend>Keys of providers</legend>${checkbox(draft, {
+    name: 'byok_only',
+    label: settingLabels.byok_only,
+    hint: 'Calls that bring no key and find none under Provider keys are refused: those of the configuration are not used.',
+  })}</fieldset>
 <fieldset class="part"><legend>Logs</legend><div class="pair">${textField(draft, {
     name: 'log_management',
     label: settingLabels.log_management,
@@ -122,6 +128,7 @@ export function valuesOf(
     on_abandon: gateway.on_abandon,
     log_management: String(gateway.log_management),
     log_management_strategy: gateway.log_management_strategy,
+    ...(gateway.byok_only && { byok_only: 'on' }),
     ...(gateway.collect_logs && { collect_logs: 'on' }),
     ...(gateway.stream_usage && { stream_usage: 'on' }),
   }
@@ -139,6 +146,7 @@ export function settingsOf(draft: Draft) {
     on_abandon: draft.value('on_abandon'),
     log_management: numberIn(draft, 'log_management'),
     log_management_strategy: draft.value('log_management_strategy'),
+    byok_only: draft.has('byok_only'),
     collect_logs: draft.has('collect_logs'),
     stream_usage: draft.has('stream_usage'),
   }
@@ -158,6 +166,7 @@ function retryOf(draft: Draft) {
 /** The defaults of a gateway's form. */
 export const usual = {
   authentication: true,
+  byok_only: false,
   collect_logs: false,
   log_management: 100_000,
   log_management_strategy: 'DELETE_OLDEST',

@@ -16,6 +16,8 @@ const messages = {
   'gateway-created': 'The gateway was created.',
   'gateway-changed': 'The settings were saved. They apply within a second.',
   'gateway-deleted': 'The gateway was deleted, with its logs.',
+  'provider-key-added': 'The key was added. Calls use it within a second.',
+  'provider-key-deleted': 'The key was deleted. No call uses it after a second.',
   'route-created': 'The route was created. Calls can use it within a second.',
   'route-saved': 'The route was saved.',
   'route-deployed': 'The version was deployed. Calls go there within a second.',

@@ -98,6 +98,10 @@ export const paths = {
     at(account, 'gateways', gateway, 'authentication'),
   newGatewayToken: (account: string, gateway: string) => at(account, 'gateways', gateway, 'tokens', 'new'),
   testGateway: (account: string, gateway: string) => at(account, 'gateways', gateway, 'test'),
+  providerKeys: (account: string, gateway: string) => at(account, 'gateways', gateway, 'keys'),
+  newProviderKey: (account: string, gateway: string) => at(account, 'gateways', gateway, 'keys', 'new'),
+  deleteProviderKey: (account: string, gateway: string, key: string) =>
+    at(account, 'gateways', gateway, 'keys', key, 'delete'),
   modelRoutes: (account: string, gateway: string) => at(account, 'gateways', gateway, 'routes'),
   newModelRoute: (account: string, gateway: string) => at(account, 'gateways', gateway, 'routes', 'new'),
   modelRoute: (account: string, gateway: string, route: string) =>

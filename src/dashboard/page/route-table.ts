@@ -54,6 +54,7 @@ const kinds: Readonly<Record<string, (value: string) => boolean>> = {
   log: value => /^[0-9a-f]{16}$/.test(value),
   member: isId,
   modelroute: isId,
+  providerkey: isId,
   rule: isId,
   token: isId,
   version: isId,

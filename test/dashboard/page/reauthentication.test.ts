@@ -48,6 +48,8 @@ const effects: Readonly<Record<string, Effect>> = {
   '/gateways/{gateway}/test': 'tries',
   '/gateways/{gateway}/delete': 'ends',
   '/gateways/{gateway}/logs/{log}/feedback': 'sets',
+  '/gateways/{gateway}/keys/new': 'opens',
+  '/gateways/{gateway}/keys/{providerkey}/delete': 'ends',
   '/gateways/{gateway}/routes/new': 'sets',
   '/gateways/{gateway}/routes/{modelroute}/delete': 'ends',
   '/gateways/{gateway}/routes/{modelroute}/edit': 'sets',
