@@ -2,6 +2,7 @@
 
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '../base/clock.ts'
 import type { LogExportConfig } from '../config/model/log-export-config.ts'
@@ -64,6 +65,8 @@ export class LogExport {
   }
 
   reload(config: LogExportConfig | null): void {
+    // A batch that is on its way would be cut off, and sent again.
+    if (isDeepStrictEqual(config, this.#config)) return
     this.#config = config
     this.#follow()
   }
