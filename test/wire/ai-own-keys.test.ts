@@ -10,6 +10,7 @@ import { sealKey } from '../../src/ai/providers/key-seal.ts'
 import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import type { CustomProvider } from '../../src/store/records/custom-provider.ts'
+import { type RouteElement, routeOwner } from '../../src/store/records/model-route.ts'
 import type { ProviderKey } from '../../src/store/records/records.ts'
 import { type AiEdge, type AiSettings, call, completion, json, secrets, startAi } from '../help/ai.ts'
 import { startOrigin } from '../help/origin.ts'
@@ -62,6 +63,8 @@ async function start(t: TestContext, settings: AiSettings = {}) {
   return { ai, keys, ask }
 }
 
+const models = { object: 'list', data: [{ id: 'llama-9', object: 'model' }] }
+
 /** Starts a server of TLS that notes the requests it gets. */
 async function startSecure(t: TestContext, host = '127.0.0.1', status = 200) {
   const requests: { readonly path: string; readonly headers: NodeJS.Dict<string | string[]> }[] = []
@@ -69,7 +72,7 @@ async function startSecure(t: TestContext, host = '127.0.0.1', status = 200) {
     requests.push({ path: request.url!, headers: request.headers })
     request.resume().on('end', () => {
       response.writeHead(status, { 'content-type': 'application/json', location: 'https://localhost:1/' })
-      response.end(JSON.stringify(completion))
+      response.end(JSON.stringify(request.url === '/v1/models' ? models : completion))
     })
   })
   await new Promise<void>(resolve => server.listen(0, host, resolve))
@@ -164,6 +167,82 @@ test('a provider of the account is reached where the network is allowed, with it
   const { version, record } = (await ai.store.customProviders.get(ai.account, 'mine'))!
   await ai.store.customProviders.replace({ ...record, isEnabled: false }, version)
   assert.equal((await ask('custom-mine/m')).status, 404)
+})
+
+const anyLocal = { ai: { customNetworks: ['127.0.0.0/8', '::1'] } }
+
+async function listed({ edge }: AiEdge, token: string): Promise<readonly string[]> {
+  const lines = ['GET /v1/models HTTP/1.1', 'Host: ai.test', `Authorization: Bearer ${token}`, '', '']
+  const { status, body } = await edge.ask(lines.join('\r\n'))
+  assert.equal(status, 200)
+  return JSON.parse(String(body)).data.map(({ id }: { id: string }) => id)
+}
+
+test('models of a provider of the account are listed, with the key of the gateway that asks', async t => {
+  const { ai } = await start(t, anyLocal)
+  const { port, requests } = await startSecure(t, 'localhost')
+  const url = `https://localhost:${port}/v1`
+  await ai.store.customProviders.insert(customOf(ai, { url, headers: ['X-Team', 'a'] }))
+  await ai.change({ providerConfigs: [keyOf(ai, 'sk-mine', { provider: 'custom-mine', url })] })
+  const names = await listed(ai, ai.token)
+  assert.ok(names.includes('custom-mine/llama-9') && !names.includes('llama-9'))
+  const [{ path, headers }] = requests as [(typeof requests)[0]]
+  assert.deepEqual([path, headers.authorization, headers['x-team']], ['/v1/models', 'Bearer sk-mine', 'a'])
+  const limited = await listed(ai, await ai.mint({ models: ['openai/*'] }))
+  assert.ok(!limited.some(name => name.includes('llama-9')))
+
+  const { version, record } = (await ai.store.customProviders.get(ai.account, 'mine'))!
+  await ai.store.customProviders.replace({ ...record, isEnabled: false }, version)
+  assert.ok(!(await listed(ai, ai.token)).includes('custom-mine/llama-9'))
+})
+
+test('with byok_only, the models of keys of the gateway are listed alone', async t => {
+  const { ai, keys } = await start(t, { ...anyLocal, gateway: { byokOnly: true } })
+  const { port, requests } = await startSecure(t, 'localhost')
+  const url = `https://localhost:${port}/v1`
+  await ai.store.customProviders.insert(customOf(ai, { url }))
+  assert.deepEqual(await listed(ai, ai.token), [])
+  await ai.change({ providerConfigs: [keyOf(ai, 'sk-mine', { provider: 'custom-mine', url })] })
+  assert.deepEqual(await listed(ai, ai.token), ['custom-mine/llama-9'])
+  assert.deepEqual([requests.length, keys], [1, []])
+})
+
+test('lists of models are not asked for at addresses that calls may not reach', async t => {
+  const { ai } = await start(t)
+  const { port, requests } = await startSecure(t, 'localhost')
+  await ai.store.customProviders.insert(customOf(ai, { url: `https://localhost:${port}/v1` }))
+  const own = customOf(ai, { id: 'ours', url: `https://127.0.0.1:${ai.edge.port}/v1` })
+  await ai.store.customProviders.insert(own)
+  assert.ok(!(await listed(ai, ai.token)).some(name => name.startsWith('custom-')))
+  assert.deepEqual(requests, [])
+})
+
+test('a dynamic route leads to a provider of the account, and past it while that is off', async t => {
+  const { ai, keys, ask } = await start(t, anyLocal)
+  const { port, requests } = await startSecure(t, 'localhost')
+  await ai.store.customProviders.insert(customOf(ai, { url: `https://localhost:${port}/v1` }))
+  const to = (elementId: string) => ({ elementId })
+  const modelOf = (id: string, provider: string, fallback: string) => ({
+    ...{ id, type: 'model' as const, outputs: { success: to('end'), fallback: to(fallback) } },
+    properties: { provider, model: 'm', timeout: 20_000, retries: 0 },
+  })
+  const elements: readonly RouteElement[] = [
+    { id: 'start', type: 'start', outputs: { next: to('mine') } },
+    modelOf('mine', 'custom-mine', 'theirs'),
+    modelOf('theirs', 'openai', 'end'),
+    { id: 'end', type: 'end', outputs: {} },
+  ]
+  await ai.store.modelRoutes.insert({
+    ...{ account: routeOwner({ account: ai.account, id: 'default' }), id: '1', name: 'team' },
+    ...{ versions: [{ id: '2', elements, createdAt: 0 }], createdAt: 0, modifiedAt: 0 },
+    deployments: [{ id: '3', version: '2', createdAt: 0 }],
+  })
+  assert.equal((await ask('dynamic/team')).status, 200)
+  assert.deepEqual([requests.length, keys.length], [1, 0])
+  const { version, record } = (await ai.store.customProviders.get(ai.account, 'mine'))!
+  await ai.store.customProviders.replace({ ...record, isEnabled: false }, version)
+  assert.equal((await ask('dynamic/team')).status, 200)
+  assert.deepEqual([requests.length, keys.length], [1, 1])
 })
 
 test('a key is not sent to another address of the same name', async t => {

@@ -18,6 +18,8 @@ import { readDeployment, readNewRoute, readNewVersion, readRename } from './body
 import { respondWith, viewDeployment, viewOf, viewOfVersion, viewVersion } from './view.ts'
 
 const maxRoutes = 100
+/** Above the number that an account may add. */
+const maxOwnProviders = 100
 const maxVersions = 100
 const maxDeployments = 100
 /** Characters of JSON of all versions of a route, which are one record. */
@@ -26,7 +28,7 @@ const maxLength = 512 * 1024
 export async function createDynamicRoute(call: Call, { store, providers, log }: Api): Promise<ApiResponse> {
   const gateway = await findGateway(store, call.account, call.params.gateway_id!)
   if (gateway === null) return noGateway
-  const read = readNewRoute(call.body, providers.hasModel)
+  const read = readNewRoute(call.body, await modelsOf(call, { store, providers }))
   if (!('name' in read)) return failures(read)
   const owner = routeOwner(gateway)
   const { total } = await store.modelRoutes.list(owner, { offset: 0, limit: 1 })
@@ -104,7 +106,7 @@ export async function deleteDynamicRoute(call: Call, { store, log }: Api): Promi
 
 /** Adds a version, which takes no calls until it is deployed. */
 export async function createRouteVersion(call: Call, { store, providers, log }: Api): Promise<ApiResponse> {
-  const read = readNewVersion(call.body, providers.hasModel)
+  const read = readNewVersion(call.body, await modelsOf(call, { store, providers }))
   if (!('elements' in read)) return failures(read)
   const version = newVersion(read.elements, call.now)
   const revised = await reviseRoute(call, { store, log }, route => {
@@ -200,4 +202,16 @@ function trimmed(route: ModelRoute, latest: string): ModelRoute {
 
 function resourceOf({ id, name }: ModelRoute): Resource {
   return { resourceKind: 'dynamic_route', resource: id, resourceName: name }
+}
+
+/** Returns whether calls of the account may name a model: its own providers count, on or off. */
+async function modelsOf(
+  { account }: Call,
+  { store, providers }: Pick<Api, 'store' | 'providers'>,
+): Promise<(name: string) => boolean> {
+  const { items } = await store.customProviders.list(account, { offset: 0, limit: maxOwnProviders })
+  const prefixes = items.map(({ id }) => `custom-${id}/`)
+  const isOwn = (name: string) =>
+    prefixes.some(prefix => name.startsWith(prefix) && name.length > prefix.length)
+  return name => providers.hasModel(name) || isOwn(name)
 }

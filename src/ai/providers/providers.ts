@@ -118,12 +118,7 @@ export class Providers {
     return this.#withModel(model).map(({ prefix }) => `${prefix}/${model}`)
   }
 
-  /** Those that calls without a key of their own can use, by what precedes the names of their models. */
-  get usable(): readonly (readonly [prefix: string, provider: Provider])[] {
-    return this.#usable.map(({ prefix, entry }) => [prefix, entry.rest] as const)
-  }
-
-  /** The same of all providers, each at its first place. */
+  /** All providers, each at its first place, by what precedes the names of their models. */
   get known(): readonly (readonly [prefix: string, provider: Provider])[] {
     return [...this.#entries].flatMap(([prefix, { rest }]) =>
       this.#isFurtherPlace(prefix, rest) ? [] : [[prefix, rest] as const],

@@ -3,14 +3,15 @@
 import type { ListedModel, ModelList } from '../../ai/providers/listed-models.ts'
 import { pricedModelsOf } from '../../ai/providers/known-models.ts'
 import { type OfferedModel, writeModel, writeModels } from '../../ai/providers/models-page.ts'
-import type { Provider, Providers } from '../../ai/providers/providers.ts'
+import type { Provider } from '../../ai/providers/providers.ts'
 import type { ModelsTarget } from '../../ai/target.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { firstValue } from '../../http1/fields/fields.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
-import type { Decided, Exchange } from '../exchange/exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { addOwnProviders, providersOf } from './own-providers.ts'
 import { respondWithJson } from './own-response.ts'
 import { ownKeysFor } from './take-call.ts'
 import { allowsName } from './token-limits.ts'
@@ -19,17 +20,20 @@ import { allowsName } from './token-limits.ts'
 const maxWait = 1_500
 
 /** Waits for lists that are not known yet, but not for long. */
-export function respondWithModels(x: Exchange, ai: AiExchange, target: ModelsTarget): Decided {
+export async function respondWithModels(
+  x: Exchange,
+  ai: AiExchange,
+  target: ModelsTarget,
+): Promise<Refusal | 'responded' | null> {
   const isAnthropic = firstValue(x.head.fields, 'anthropic-version') !== null
   if (isAnthropic) x.audience = audienceOf(target, 'anthropic')
-  const asking = usableFor(x, ai).flatMap(([, provider]) => {
-    const { models, asking } = listOf(x, ai, provider)
+  const [routes] = await Promise.all([x.plane.ai!.routes.names(ai.gateway!), addOwnProviders(x, ai)])
+  const asking = offersFor(x, ai).flatMap(offer => {
+    const { models, asking } = listOf(x, offer)
     return models === null && asking !== null ? [asking] : []
   })
-  const names = x.plane.ai!.routes.names(ai.gateway!)
-  return Promise.all([names, asking.length === 0 ? null : within(maxWait, asking)]).then(([routes]) =>
-    x.stage === 'none' ? respond(x, ai, target, { routes, isAnthropic }) : null,
-  )
+  if (asking.length > 0) await within(maxWait, asking)
+  return x.stage === 'none' ? respond(x, ai, target, { routes, isAnthropic }) : null
 }
 
 function within(ms: number, asking: readonly Promise<void>[]): Promise<unknown> {
@@ -62,8 +66,9 @@ function modelsFor(x: Exchange, ai: AiExchange, routes: readonly string[]): read
   const offered = names.map(id => ({ id, displayName: id, created: 0, owner: 'gateway' }))
   const bare: OfferedModel[] = []
   const full: OfferedModel[] = []
-  for (const [prefix, provider] of usableFor(x, ai))
-    for (const model of listedBy(x, ai, provider)) {
+  for (const offer of offersFor(x, ai)) {
+    const { prefix, provider } = offer
+    for (const model of listedBy(x, offer)) {
       if (!allowsName(ai, `${provider.name}/${model.id}`)) continue
       const id = `${prefix}/${model.id}`
       const owned = { ...model, owner: provider.name }
@@ -71,38 +76,44 @@ function modelsFor(x: Exchange, ai: AiExchange, routes: readonly string[]): read
       const [only, second] = edgeAi.providers.candidates(model.id)
       if (second === undefined && only === id) bare.push(owned)
     }
+  }
   const seen = new Map<string, OfferedModel>()
   for (const model of [...offered, ...bare, ...full]) if (!seen.has(model.id)) seen.set(model.id, model)
   return [...seen.values()]
 }
 
-/** Those for which the gateway has a key, and, unless it is byok_only, those of the configuration. */
-function usableFor(x: Exchange, ai: AiExchange): Providers['usable'] {
-  const { providers } = x.snapshot.ai!
-  const { providerConfigs = [], byokOnly = false } = ai.gateway!
-  const ofOperator = byokOnly ? [] : providers.usable
-  if (providerConfigs.length === 0) return ofOperator
-  const names = new Set(ofOperator.map(([prefix]) => prefix))
-  return providers.known.filter(([prefix, provider]) => names.has(prefix) || hasOwnKey(x, ai, provider))
+/** A provider that calls can use, and the key of theirs with which it is asked for its models. */
+interface Offer {
+  readonly prefix: string
+  readonly provider: Provider
+  readonly key: string | null
 }
 
-function hasOwnKey(x: Exchange, ai: AiExchange, provider: Provider): boolean {
-  const own = ownKeysFor(x, ai, provider)
-  return own !== null && !('error' in own)
+/** Those for which the gateway has a key, and, unless it is byok_only, those that need none of its own. */
+function offersFor(x: Exchange, ai: AiExchange): readonly Offer[] {
+  const { byokOnly = false } = ai.gateway!
+  return providersOf(x, ai).known.flatMap(([prefix, provider]) => {
+    const own = ownKeysFor(x, ai, provider)
+    if (own !== null && 'error' in own) return []
+    if (own !== null) return [{ prefix, provider, key: own.ring.all[0]!.value }]
+    const isUsable = !byokOnly && provider.config !== null && provider.withoutKey === null
+    return isUsable ? [{ prefix, provider, key: provider.keys[0] ?? null }] : []
+  })
 }
 
-/** Providers are asked with keys of the configuration, which some calls may not use. */
-function listOf(x: Exchange, ai: AiExchange, provider: Provider): ModelList {
-  const isOthers = ai.gateway!.byokOnly === true && provider.keys.length > 0
-  if (provider.withoutKey !== null || isOthers) return noList
-  return x.plane.models.of(provider, x.snapshot.ai!.routeTo(provider).pool.members[0]!.target.config)
+function listOf({ plane, snapshot }: Exchange, { provider, key }: Offer): ModelList {
+  // The operator has not set it up: only calls go there.
+  if (provider.withoutKey !== null) return noList
+  const [member] = snapshot.ai!.routeTo(provider).pool.members
+  return plane.models.of(provider, key, member!.target.config)
 }
 
 const noList: ModelList = { models: null, asking: null }
 
 /** What a provider does not say is known from its configuration and prices. */
-function listedBy(x: Exchange, ai: AiExchange, provider: Provider): readonly ListedModel[] {
-  const { models } = listOf(x, ai, provider)
+function listedBy(x: Exchange, offer: Offer): readonly ListedModel[] {
+  const { models } = listOf(x, offer)
+  const { provider } = offer
   const own = provider.config?.models?.filter(pattern => !pattern.includes('*'))
   const known = models === null ? (own ?? pricedModelsOf(provider.name)) : (own ?? [])
   const unlisted = known.filter(id => models?.some(model => model.id === id) !== true)

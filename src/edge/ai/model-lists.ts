@@ -1,4 +1,4 @@
-// What providers list as their models, asked with a key of the gateway, and again in the background.
+// What providers list as their models, asked with a key that calls would use, and again in the background.
 
 import type { Clock } from '../../base/clock.ts'
 import { type ListedModel, type ModelList, readModels } from '../../ai/providers/listed-models.ts'
@@ -35,13 +35,13 @@ export class ModelLists {
   }
 
   /** Returns the list as far as it is known, and asks the provider if that is due: one request at a time. */
-  of(provider: Provider, origin: Parameters<ProviderChecker['get']>[0]): ModelList {
-    const { name, base, list: path, keys } = provider
+  of(provider: Provider, key: string | null, origin: Parameters<ProviderChecker['get']>[0]): ModelList {
+    const { name, base, list: path, defaultFields } = provider
     if (path === null) return unlisted
-    const id = JSON.stringify([name, base.href, path, keys[0]])
+    const id = JSON.stringify([name, base.href, path, key, defaultFields])
     const list = this.#lists.get(id) ?? this.#add(id)
     if (list.asking === null && this.#clock.monotonic() >= list.dueAt) {
-      const ask = { path, key: keys[0] ?? null, timeout, maxBody }
+      const ask = { path, key, timeout, maxBody }
       list.asking = this.#get(origin, provider, ask).then(outcome => {
         const { status = 0, body = null } = 'status' in outcome ? outcome : {}
         const models = status === 200 && body !== null ? readModels(body) : null

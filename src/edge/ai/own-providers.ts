@@ -30,8 +30,18 @@ function take<Outcome>(
   next: () => MaybeAtOnce<Outcome>,
 ): MaybeAtOnce<Outcome | Refusal> {
   if (found === 'store_unreachable') return storeUnreachable
-  if (found.providers.length > 0) ai.ownProviders = x.snapshot.ai!.withOwn(found)
+  add(x, ai, found)
   return next()
+}
+
+/** Adds the providers of the account, or none of them while the store is unreachable. */
+export async function addOwnProviders(x: Exchange, ai: AiExchange): Promise<void> {
+  const found = await x.plane.ai!.custom.of(ai.gateway!.account)
+  if (found !== 'store_unreachable') add(x, ai, found)
+}
+
+function add(x: Exchange, ai: AiExchange, found: AccountProviders): void {
+  if (found.providers.length > 0) ai.ownProviders = x.snapshot.ai!.withOwn(found)
 }
 
 const storeUnreachable = refuse('service_unavailable')

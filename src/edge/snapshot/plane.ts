@@ -58,7 +58,7 @@ export interface Plane {
   readonly spans: SpanSink | null
   readonly ai: AiServices | null
   /** The models that providers list. */
-  readonly models: { of(provider: Provider, origin: OriginConfig): ModelList }
+  readonly models: { of(provider: Provider, key: string | null, origin: OriginConfig): ModelList }
   readonly geo: Geo | null
   readonly limiter: Counting
   readonly tallies: TallyBook

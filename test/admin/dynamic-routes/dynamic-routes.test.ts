@@ -4,6 +4,7 @@ import { deepEqual, equal, match, ok, partialDeepStrictEqual, rejects } from 'no
 import { type TestContext, test } from 'node:test'
 import Cloudflare from 'cloudflare'
 import { routeOwner } from '../../../src/store/records/model-route.ts'
+import { customProvider } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 
@@ -35,6 +36,20 @@ async function start(t: TestContext) {
   })
   return { ...api, routing: client.aiGateway.dynamicRouting }
 }
+
+test('a route may name a provider that its account has added, and no other', async t => {
+  const { routing, kept } = await start(t)
+  const elements = elementsTo('llama')
+  Object.assign(elements[1]!, {
+    properties: { provider: 'custom-team', model: 'llama', timeout: 1_000, retries: 0 },
+  })
+  const create = () => routing.create('default', { ...here, name: 'team', elements })
+  await kept.customProviders.insert(customProvider({ id: 'team' }))
+  await rejects(create, /unknown provider or resource: \\?"custom-team\/llama/)
+  await kept.customProviders.insert(customProvider({ account, id: 'team' }))
+  const { id } = await create()
+  equal((await routing.createVersion(id, { ...gateway, elements })).elements.length, 3)
+})
 
 test('the published client creates, shows, renames, lists and deletes a route', async t => {
   const { routing, clock } = await start(t)
