@@ -256,6 +256,7 @@ test('with the gateway that npm start starts', async t => {
       else if (command.includes('/openapi.json')) assert.match(JSON.parse(output).openapi, /^3\.1\./)
       else if (command.includes('/readyz')) assert.equal(JSON.parse(output).status, 'ready')
       else if (command.includes('/metrics')) assert.match(output, /^gatehouse_requests_total\{/m)
+      else if (command.includes('/provider_configs')) assert.equal(JSON.parse(output).success, true, output)
       else if (command.includes('/routes ')) assert.equal(JSON.parse(output).success, true, output)
       else if (command.includes('/logs')) assert.equal(JSON.parse(output).success, true)
       else if (command.includes('/chat/completions')) assert.match(output, /^HTTP\/1\.1 200 .*"Hello\."/s)
