@@ -22,6 +22,7 @@ const steps: readonly (readonly [list: string, title: string, permission: Permis
   ['/oauth-clients', 'No clients yet', 'OAuth Clients Write', '/oauth-clients/new'],
   ['/tokens', 'No tokens yet', 'API Tokens Write', '/tokens/new'],
   ['/gateways', 'No gateways yet', 'AI Gateway Edit', '/gateways/~new'],
+  ['/custom-providers', 'No custom providers yet', 'AI Gateway Edit', '/custom-providers/~new'],
   ['/apps', 'No app acts for a member', 'OAuth Clients Write', '/oauth-clients/new'],
   ['/errors/zones/main', 'No rules yet', 'Custom Errors Write', '/errors/zones/main/rules/new'],
   ['/members', 'Nobody else yet', 'Members Write', '/members/new'],

@@ -65,6 +65,15 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
       part: 'response',
     }
   },
+  async ({ ask }) => {
+    const body = {
+      name: hostile,
+      slug: 'x'.repeat(57),
+      base_url: `https://llm.example/${'x/'.repeat(100)}v1`,
+    }
+    const { json } = await ask('POST', '/ai-gateway/custom-providers', { body })
+    return { slug: json.result.slug }
+  },
   async ({ providersGiven, clock }) => {
     const keys = ['sk-1', 'sk-2']
     const source = { kind: 'file', path: hostile } as const

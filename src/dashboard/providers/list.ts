@@ -13,11 +13,13 @@ export const showProviders: Handler = async request => {
   const response = await request.api.get<readonly Provider[]>(providersOf(request))
   const providers = response.result
   const title = 'Providers'
+  const actions = html`<a class="button plain small" href="${paths.customProviders(request.account.id)}">Custom providers</a>`
   const isNew = !providers.some(({ is_configured }) => is_configured)
   if (providers.length === 0)
-    return { title, content: html`${emptyState('No provider yet', whatFor)}${firstSteps(request)}` }
+    return { title, actions, content: html`${emptyState('No provider yet', whatFor)}${firstSteps(request)}` }
   return {
     title,
+    actions,
     isWide: true,
     content: html`<p class="lead">AI gateways send calls to these. They are set in the configuration, for all accounts. A state is that of the latest calls through this machine, whichever account made them; your calls are those of the last 7 days, on all machines.</p>${table('AI providers', columnsOf(request), providers)}${isNew && firstSteps(request)}`,
   }

@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import { AiEndpoint } from '../../../src/process/side-port/ai-endpoint.ts'
-import { completion, startAi } from '../../help/ai.ts'
+import { type AiSettings, completion, startAi } from '../../help/ai.ts'
 import { type Reply, say, startProvider } from '../../help/provider.ts'
 import { openDashboard, type RoleName } from '../site.ts'
 
@@ -11,11 +11,15 @@ export async function openWithEdge(
   t: TestContext,
   role?: RoleName,
   reply: Reply = (_, response) => say(response, completion),
+  ai: AiSettings['ai'] = {},
 ) {
   const site = await openDashboard(t, role)
   const provider = await startProvider(t, reply)
   const providers = { openai: { url: provider.url, keys: ['sk-test'] } }
-  const { edge, logs } = await startAi(t, providers, { given: { store: site.kept, account: site.account } })
+  const { edge, logs } = await startAi(t, providers, {
+    given: { store: site.kept, account: site.account },
+    ai,
+  })
   const config = {
     ai: {
       hosts: ['ai.test'],
