@@ -97,6 +97,7 @@ export class DataPlane implements Plane {
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #listen: readonly Listener[]
   readonly #ticker: NodeJS.Timeout
+  readonly #unfollow: (() => void) | null
   readonly #warnings: LogThrottle
   #dateSecond = 0
   #date = ''
@@ -144,6 +145,7 @@ export class DataPlane implements Plane {
       () => this.#tick(),
       bug => this.#crashed(bug),
     )
+    this.#unfollow = this.ai?.custom.follow(account => this.#releaseOwn(account)) ?? null
     this.#ticker = setInterval(tick, tickPeriod).unref()
   }
 
@@ -239,6 +241,14 @@ export class DataPlane implements Plane {
     this.tallies.keepZones(zones)
   }
 
+  /** Closes connections to providers that an account may have deleted: idle ones now, others after use. */
+  #releaseOwn(account: string | null): void {
+    const { ai, origins } = this.snapshot
+    if (ai === null) return
+    ai.releaseOwn(account)
+    this.#origins.keep(this.#next === null ? origins : origins.union(this.#next.snapshot.origins))
+  }
+
   #logBroken(): void {
     for (const [zone, reason] of this.snapshot.broken)
       this.log.error({ zone, reason }, 'zone disabled: its API-managed rules failed to compile')
@@ -314,6 +324,7 @@ export class DataPlane implements Plane {
 
   destroy(): void {
     clearInterval(this.#ticker)
+    this.#unfollow?.()
     this.tallies.flush()
     this.#listeners.close()
     this.#clients.destroy()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { after, before, type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { sealKey } from '../../src/ai/providers/key-seal.ts'
@@ -68,6 +68,7 @@ const models = { object: 'list', data: [{ id: 'llama-9', object: 'model' }] }
 /** Starts a server of TLS that notes the requests it gets. */
 async function startSecure(t: TestContext, host = '127.0.0.1', status = 200) {
   const requests: { readonly path: string; readonly headers: NodeJS.Dict<string | string[]> }[] = []
+  const connections = new Set<Socket>()
   const server = createServer(certificate, (request, response) => {
     requests.push({ path: request.url!, headers: request.headers })
     request.resume().on('end', () => {
@@ -75,9 +76,13 @@ async function startSecure(t: TestContext, host = '127.0.0.1', status = 200) {
       response.end(JSON.stringify(request.url === '/v1/models' ? models : completion))
     })
   })
+  server.on('secureConnection', (socket: Socket) => {
+    connections.add(socket)
+    socket.on('close', () => connections.delete(socket))
+  })
   await new Promise<void>(resolve => server.listen(0, host, resolve))
   t.after(() => server.close())
-  return { port: (server.address() as AddressInfo).port, requests }
+  return { port: (server.address() as AddressInfo).port, requests, connections }
 }
 
 test('a key of the gateway comes before that of the configuration, and its use is recorded', async t => {
@@ -244,6 +249,33 @@ test('a dynamic route leads to a provider of the account, and past it while that
   assert.equal((await ask('dynamic/team')).status, 200)
   assert.deepEqual([requests.length, keys.length], [1, 1])
 })
+
+for (const [what, end] of [
+  ['deleted', (ai: AiEdge) => ai.store.customProviders.remove(ai.account, 'mine')],
+  ['turned off', turnOff],
+] as const)
+  test(`the connections of a provider that is ${what} are closed, and those of others stay`, async t => {
+    const { ai, ask } = await start(t, anyLocal)
+    const [mine, other] = [await startSecure(t, 'localhost'), await startSecure(t, 'localhost')]
+    const urlOf = ({ port }: { port: number }) => `https://localhost:${port}/v1`
+    await ai.store.customProviders.insert(customOf(ai, { url: urlOf(mine) }))
+    const account = randomBytes(16).toString('hex')
+    await ai.store.customProviders.insert(customOf({ account }, { url: urlOf(other) }))
+    assert.equal((await ask('custom-mine/m')).status, 200)
+    assert.equal(mine.connections.size, 1)
+    await ai.store.customProviders.remove(account, 'mine')
+    assert.equal((await ask('custom-mine/m')).status, 200)
+    assert.equal(mine.connections.size, 1)
+    await end(ai)
+    await until(() => mine.connections.size === 0)
+    await until(() => ai.edge.metrics.originConnections.value === 0)
+    assert.equal((await ask('custom-mine/m')).status, 404)
+  })
+
+async function turnOff({ store, account }: AiEdge): Promise<void> {
+  const { version, record } = (await store.customProviders.get(account, 'mine'))!
+  await store.customProviders.replace({ ...record, isEnabled: false }, version)
+}
 
 test('a key is not sent to another address of the same name', async t => {
   const { ai, ask } = await start(t, { ai: { customNetworks: ['127.0.0.0/8', '::1'] } })

@@ -26,8 +26,10 @@ const maxProviders = 100
 
 export class CustomDirectory {
   readonly #accounts: ReadThrough<AccountProviders>
+  readonly #changes: Store['changes']
 
   constructor({ store, grace, clock = systemClock }: CustomDirectoryOptions) {
+    this.#changes = store.changes
     this.#accounts = new ReadThrough<AccountProviders>({
       load: async account => {
         const { items } = await store.customProviders.list(account, { offset: 0, limit: maxProviders })
@@ -40,6 +42,17 @@ export class CustomDirectory {
       missLife: 0,
       grace,
       now: () => clock.monotonic(),
+    })
+  }
+
+  /**
+   * Reports each account whose providers have changed; null for any number of them. Returns a function that
+   * unsubscribes.
+   */
+  follow(listener: (account: string | null) => void): () => void {
+    return this.#changes.follow(change => {
+      if (change.kind === 'custom_provider') listener(change.account)
+      else if (change.kind === 'everything') listener(null)
     })
   }
 

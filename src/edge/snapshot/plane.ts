@@ -23,7 +23,7 @@ export interface AiServices {
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
   readonly routes: RouteDirectory
-  readonly custom: Pick<CustomDirectory, 'of'>
+  readonly custom: Pick<CustomDirectory, 'of' | 'follow'>
   readonly keys: Pick<GatewayKeys, 'of' | 'used'>
   readonly logs: LogQueue
   readonly issuer?: string | null

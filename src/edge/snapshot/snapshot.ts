@@ -84,6 +84,8 @@ export interface EdgeAi {
   readonly routeTo: (provider: Provider) => AiRoute
   /** The providers with those of an account. */
   readonly withOwn: (own: AccountProviders) => Providers
+  /** Leaves the origins of an account, or of all, to calls that have them; others get them anew. */
+  readonly releaseOwn: (account: string | null) => void
 }
 
 type Copied = 'name' | 'client' | 'http2' | 'publicPort' | 'proxyStatus' | 'serverTiming' | 'clientAddress'
@@ -238,18 +240,33 @@ function buildAi(
     calls.set(id, latest)
     routes.set(provider, { config, limits, pool, ...passedUnchanged, keys, made, calls: latest })
   }
-  const compiled = new WeakMap<AccountProviders, Providers>()
+  let compiled = new WeakMap<AccountProviders, Providers>()
+  const owned = new Map<string, Set<Origin>>()
   const withOwn = (own: AccountProviders) => {
     let all = compiled.get(own)
     if (all !== undefined) return all
     all = providers.with(own.providers.map(one => ({ config: configOf(one, ai), headers: one.headers })))
     compiled.set(own, all)
+    const origins = owned.get(own.account) ?? new Set()
+    owned.set(own.account, origins)
     for (const provider of all.all)
       if (provider.ownUrl !== null && !routes.has(provider)) {
-        const route = { config, limits, pool: pools.only(originOf(provider, ai)), ...passedUnchanged }
+        const pool = pools.only(originOf(provider, ai))
+        origins.add(pool.members[0]!.target)
+        const route = { config, limits, pool, ...passedUnchanged }
         routes.set(provider, { ...route, keys: new KeyRing([]), made: null, calls: new ProviderCalls() })
       }
     return all
+  }
+  const releaseOwn = (account: string | null) => {
+    const released = account === null ? [...owned.values()] : [owned.get(account) ?? new Set<Origin>()]
+    if (account === null) owned.clear()
+    else owned.delete(account)
+    // Accounts may share an address.
+    const shared = new Set([...owned.values()].flatMap(origins => [...origins]))
+    for (const origin of released.flatMap(origins => [...origins]))
+      if (!shared.has(origin)) pools.origins.delete(origin)
+    if (account === null) compiled = new WeakMap()
   }
   return {
     hosts: new Set(ai.hosts),
@@ -265,6 +282,7 @@ function buildAi(
     usageRefusals: before?.usageRefusals ?? new UsageRefusals(),
     routeTo: provider => routes.get(provider)!,
     withOwn,
+    releaseOwn,
   }
 }
 
