@@ -73,6 +73,10 @@ function placeOf({ account: { id: account }, may }: PageRequest, kind: string, i
       return may('AI Gateway Read')
         ? { page: paths.gateway(account, id), source: own('ai-gateway', 'gateways', id) }
         : null
+    case 'custom_provider':
+      return may('AI Gateway Read')
+        ? { page: paths.customProviders(account), source: own('ai-gateway', 'custom-providers', id) }
+        : null
     case 'member':
       return may('Members Read') ? { page: paths.member(account, id), source: own('members', id) } : null
     case 'account':

@@ -18,6 +18,9 @@ test('a provider is added, disabled, enabled and deleted', async t => {
     (await added.follow()).text,
     /The provider was added\..*Team custom-team https:\/\/llm\.example\/v1 on/,
   )
+  const links = async () =>
+    (await get(`${base}/audit?type=custom_provider`)).body.split(`href="${base}${custom}"`).length - 1
+  assert.equal(await links(), 1)
   const isEnabled = async () => (await ask('GET', '/ai-gateway/custom-providers/team')).json.result.enable
   const disabled = await submit(`${base}${custom}/team/state`)
   assert.match((await disabled.follow()).text, /The provider is disabled\..*llm\.example\/v1 off/)
@@ -28,6 +31,7 @@ test('a provider is added, disabled, enabled and deleted', async t => {
   assert.match((await get(`${base}/gateways/default/keys/new`)).body, /<option value="custom-team">/)
   const deleted = await submit(`${base}${custom}/team/delete`)
   assert.match((await deleted.follow()).text, /The provider was deleted\..*No custom providers yet/)
+  assert.equal(await links(), 0)
   for (const page of ['state', 'delete'])
     assert.equal((await get(`${base}${custom}/team/${page}`)).status, 404)
 })
