@@ -17,6 +17,7 @@ import { PriceTable } from '../../src/ai/usage/prices.ts'
 import { usageOf } from '../../src/ai/usage/usage.ts'
 import { LogQueue } from '../../src/ai-logs/queue.ts'
 import type { Gateway, LogEntry, LogSummary, Token } from '../../src/store/records/records.ts'
+import type { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
@@ -35,6 +36,7 @@ export interface AiSettings extends Omit<EdgeSettings, 'ai'> {
   readonly ai?: Partial<AiConfig>
   readonly clock?: Clock
   readonly spans?: SpanSink
+  readonly lookup?: NameLookup
   /** Another store than the one in memory. */
   readonly storeUrl?: string
   /** One that is open, and closed by its owner, with an account. */
@@ -113,7 +115,14 @@ export async function startAi(
   providers: Readonly<Record<string, string | Partial<ProviderConfig>>>,
   settings: AiSettings = {},
 ): Promise<AiEdge> {
-  const { commandTimeout = 1_000, grace = 600_000, storeUrl = 'sqlite::memory:', clock, spans } = settings
+  const {
+    commandTimeout = 1_000,
+    grace = 600_000,
+    storeUrl = 'sqlite::memory:',
+    clock,
+    spans,
+    lookup,
+  } = settings
   const { given } = settings
   const store = given?.store ?? (await openStore(storeUrl, { commandTimeout }))
   const metrics = new EdgeMetrics()
@@ -154,6 +163,7 @@ export async function startAi(
     ...time,
     ...(limiter && { limiter }),
     ...(spans && { spans }),
+    ...(lookup && { lookup }),
   })
   await listenAt(t, edge)
   t.after(async () => {

@@ -8,6 +8,7 @@ import {
   accessRuleList,
   account,
   credential,
+  customProvider,
   errorPage,
   errorRuleList,
   firstStart,
@@ -34,6 +35,13 @@ export function changesContract(name: string, place: Place): void {
     })
     await writeAndHear(own, other, { kind: 'token', ...kept.token }, async () => {
       await own.tokens.insert(kept.token)
+    })
+    const added = customProvider()
+    await writeAndHear(own, other, { kind: 'custom_provider', ...added }, async () => {
+      await own.customProviders.insert(added)
+    })
+    await writeAndHear(own, other, { kind: 'custom_provider', ...added }, async () => {
+      await own.customProviders.remove(added.account, added.id)
     })
     await writeAndHear(own, other, { kind: 'gateway', ...kept.gateway }, async () => {
       const { version } = (await own.gateways.get(kept.gateway.account, kept.gateway.id))!

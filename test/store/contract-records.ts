@@ -1,11 +1,19 @@
 // The promises of a store about records that an account owns, tried on gateways.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Gateway } from '../../src/store/records/records.ts'
+import type { Gateway, ProviderKey } from '../../src/store/records/records.ts'
 import type { Page } from '../../src/store/contract/store.ts'
 import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import type { Place } from './contract.ts'
-import { auditEntry, auditQuery, errorPage, gateway, hex } from './contract-specimens.ts'
+import {
+  auditEntry,
+  auditQuery,
+  customProvider,
+  errorPage,
+  gateway,
+  hex,
+  providerKey,
+} from './contract-specimens.ts'
 
 const all = { offset: 0, limit: 1000 }
 
@@ -29,6 +37,45 @@ export function recordsContract(name: string, place: Place): void {
     await gateways.remove(ours.account, ours.id)
     assert.deepEqual((await gateways.get(theirs.account, theirs.id))?.record, theirs)
     assert.deepEqual((await gateways.list(ours.account, all)).items, [])
+  })
+
+  test(`${name}: a gateway keeps its keys of providers, of which parallel writers lose none`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open()])
+    const kept = gateway({ byokOnly: true, providerConfigs: [providerKey()] })
+    await stores[0]!.gateways.insert(kept)
+    assert.deepEqual((await stores[1]!.gateways.get(kept.account, kept.id))?.record, kept)
+    const keys = Array.from({ length: 8 }, () => providerKey({ usedAt: 1 }))
+    await Promise.all(
+      keys.map(async (key, i) => {
+        const { gateways } = stores[i % 2]!
+        for (;;) {
+          const { record, version } = (await gateways.get(kept.account, kept.id))!
+          const providerConfigs = [...record.providerConfigs!, key]
+          if (await gateways.replace({ ...record, providerConfigs }, version)) return
+        }
+      }),
+    )
+    const { providerConfigs } = (await stores[0]!.gateways.get(kept.account, kept.id))!.record
+    const byId = (a: ProviderKey, b: ProviderKey) => (a.id < b.id ? -1 : 1)
+    const expected = [...kept.providerConfigs!, ...keys].sort(byId)
+    assert.deepEqual([...providerConfigs!].sort(byId), expected)
+  })
+
+  test(`${name}: a provider of an account is kept as it was given, changed, listed and removed`, async t => {
+    const { customProviders } = await (await place(t))()
+    const kept = customProvider()
+    const theirs = customProvider({ id: kept.id })
+    for (const one of [kept, theirs]) assert.equal(await customProviders.insert(one), true)
+    assert.equal(await customProviders.insert({ ...kept, name: 'Other' }), false)
+    const { record, version } = (await customProviders.get(kept.account, kept.id))!
+    assert.deepEqual(record, kept)
+    const off = { ...kept, isEnabled: false, headers: [] }
+    assert.ok(await customProviders.replace(off, version))
+    assert.deepEqual(await customProviders.list(kept.account, all), { items: [off], total: 1 })
+    assert.equal(await customProviders.remove(kept.account, kept.id), true)
+    assert.equal(await customProviders.get(kept.account, kept.id), null)
+    assert.deepEqual((await customProviders.get(theirs.account, theirs.id))?.record, theirs)
   })
 
   test(`${name}: a record whose id is taken is not kept`, async t => {

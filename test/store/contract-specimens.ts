@@ -17,6 +17,7 @@ import type {
   Account,
   AuditEntry,
   Gateway,
+  ProviderKey,
   StoredResponse,
   LogEntry,
   Token,
@@ -63,6 +64,11 @@ export function gateway(more: Partial<Gateway> = {}): Gateway {
     modifiedAt: birth,
     ...more,
   }
+}
+
+export function providerKey(more: Partial<ProviderKey> = {}): ProviderKey {
+  const fixed = { provider: 'openai', alias: 'main', isDefault: true, end: '6789', modifiedAt: birth }
+  return { id: hex(16), sealed: `1.${hex(40)}`, ...fixed, ...more }
 }
 
 export function customProvider(more: Partial<CustomProvider> = {}): CustomProvider {

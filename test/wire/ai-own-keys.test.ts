@@ -8,17 +8,23 @@ import { after, before, type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { sealKey } from '../../src/ai/providers/key-seal.ts'
 import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
+import { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
+import { openStore } from '../../src/store/open.ts'
 import type { CustomProvider } from '../../src/store/records/custom-provider.ts'
 import { type RouteElement, routeOwner } from '../../src/store/records/model-route.ts'
 import type { ProviderKey } from '../../src/store/records/records.ts'
 import { type AiEdge, type AiSettings, call, completion, json, secrets, startAi } from '../help/ai.ts'
+import { ManualClock } from '../help/clock.ts'
+import { startDns } from '../help/dns.ts'
 import { startOrigin } from '../help/origin.ts'
-import { until } from '../help/until.ts'
+import { busySecond, until } from '../help/until.ts'
+import { temporaryFile } from '../store/sqlite/temporary-file.ts'
 
 const certificate = selfSigned('localhost')
+const named = selfSigned('llm.test')
 const usual = getCACertificates('default')
-before(() => setDefaultCACertificates([...usual, certificate.cert.toString()]))
+before(() => setDefaultCACertificates([...usual, certificate.cert.toString(), named.cert.toString()]))
 after(() => setDefaultCACertificates(usual))
 
 const prompt = (model: string) => JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] })
@@ -66,7 +72,7 @@ async function start(t: TestContext, settings: AiSettings = {}) {
 const models = { object: 'list', data: [{ id: 'llama-9', object: 'model' }] }
 
 /** Starts a server of TLS that notes the requests it gets. */
-async function startSecure(t: TestContext, host = '127.0.0.1', status = 200) {
+async function startSecure(t: TestContext, host = '127.0.0.1', status = 200, port = 0) {
   const requests: { readonly path: string; readonly headers: NodeJS.Dict<string | string[]> }[] = []
   const connections = new Set<Socket>()
   const server = createServer(certificate, (request, response) => {
@@ -76,11 +82,12 @@ async function startSecure(t: TestContext, host = '127.0.0.1', status = 200) {
       response.end(JSON.stringify(request.url === '/v1/models' ? models : completion))
     })
   })
+  server.addContext('llm.test', named)
   server.on('secureConnection', (socket: Socket) => {
     connections.add(socket)
     socket.on('close', () => connections.delete(socket))
   })
-  await new Promise<void>(resolve => server.listen(0, host, resolve))
+  await new Promise<void>(resolve => server.listen(port, host, resolve))
   t.after(() => server.close())
   return { port: (server.address() as AddressInfo).port, requests, connections }
 }
@@ -351,6 +358,64 @@ test('special-use addresses are refused when they are dialled, however they are 
     assert.ok(refused.status >= 400 && refused.status !== 404, `${host}: ${refused.status}`)
   }
   assert.deepEqual(requests, [])
+})
+
+test('a change by another process counts within a second', async t => {
+  const storeUrl = `sqlite:${temporaryFile(t)}`
+  const { ai, keys, ask } = await start(t, { storeUrl })
+  const other = await openStore(storeUrl, { commandTimeout: 1_000 })
+  t.after(() => other.close())
+  await ask('openai/gpt-4o')
+  const secondAfter = async (write: () => Promise<unknown>, holds: () => Promise<boolean>) => {
+    await write()
+    await until(holds, busySecond)
+  }
+  const { record, version } = (await other.gateways.get(ai.account, 'default'))!
+  const providerConfigs = [keyOf(ai, 'sk-own')]
+  await secondAfter(
+    () => other.gateways.replace({ ...record, providerConfigs }, version),
+    async () => (await ask('openai/gpt-4o')) && keys.at(-1) === 'sk-own',
+  )
+  assert.equal((await ask('custom-mine/m')).status, 404)
+  await secondAfter(
+    () => other.customProviders.insert(customOf(ai)),
+    async () => (await ask('custom-mine/m')).status !== 404,
+  )
+  await secondAfter(
+    () => other.customProviders.remove(ai.account, 'mine'),
+    async () => (await ask('custom-mine/m')).status === 404,
+  )
+})
+
+test('a name that resolves to another address later gets no connection to that one', async t => {
+  const dns = await startDns(t)
+  const clock = new ManualClock()
+  const lookup = new NameLookup({ servers: [dns.address] })
+  const { ai, ask } = await start(t, { ai: { customNetworks: ['127.0.0.2/32'] }, lookup, clock })
+  const allowed = await startSecure(t, '127.0.0.2')
+  const inner = await startSecure(t, '127.0.0.1', 200, allowed.port)
+  dns.addresses('llm.test', ['127.0.0.2'], 1)
+  await ai.store.customProviders.insert(customOf(ai, { url: `https://llm.test:${allowed.port}/v1` }))
+  assert.equal((await ask('custom-mine/m')).status, 200)
+  dns.addresses('llm.test', ['127.0.0.1'], 1)
+  for (const connection of allowed.connections) connection.destroy()
+  await until(async () => {
+    clock.advance(31_000)
+    return (await ask('custom-mine/m')).status === 403
+  })
+  assert.deepEqual([allowed.requests.length > 0, inner.requests], [true, []])
+  assert.equal(inner.connections.size, 0)
+})
+
+test('a name of one of our own listeners is refused', async t => {
+  const dns = await startDns(t)
+  dns.addresses('llm.test', ['127.0.0.1'])
+  const lookup = new NameLookup({ servers: [dns.address] })
+  const { ai, ask } = await start(t, { ...anyLocal, lookup })
+  await ai.store.customProviders.insert(customOf(ai, { url: `https://llm.test:${ai.edge.port}/v1` }))
+  const refused = await ask('custom-mine/m')
+  assert.equal(refused.status, 403)
+  assert.equal(ai.edge.accesses.at(-1)!.cause, 'GH_OWN_ADDRESS')
 })
 
 test('our own listeners are refused even in an allowed network', async t => {
