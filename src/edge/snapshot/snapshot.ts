@@ -240,7 +240,7 @@ function buildAi(
     calls.set(id, latest)
     routes.set(provider, { config, limits, pool, ...passedUnchanged, keys, made, calls: latest })
   }
-  let compiled = new WeakMap<AccountProviders, Providers>()
+  const compiled = new WeakMap<AccountProviders, Providers>()
   const owned = new Map<string, Set<Origin>>()
   const withOwn = (own: AccountProviders) => {
     let all = compiled.get(own)
@@ -266,7 +266,6 @@ function buildAi(
     const shared = new Set([...owned.values()].flatMap(origins => [...origins]))
     for (const origin of released.flatMap(origins => [...origins]))
       if (!shared.has(origin)) pools.origins.delete(origin)
-    if (account === null) compiled = new WeakMap()
   }
   return {
     hosts: new Set(ai.hosts),
