@@ -35,7 +35,7 @@ export const showKeys: Handler = async request => {
   const others = gateway.byok_only
     ? 'Calls that find none here and bring none are refused.'
     : 'Calls that find none here use the keys of the configuration.'
-  const about = html`Calls through this gateway use these keys before those of the configuration. Members with AI Gateway Edit see and set them, and no app does for them. They are stored sealed, and never shown again; ${guide} has the details. ${others}`
+  const about = html`Calls through this gateway use these keys before those of the configuration. Members with AI Gateway Edit see and set them; apps may not on behalf of any of them. They are stored sealed, and never shown again; ${guide} has the details. ${others}`
   return {
     title: 'Provider keys',
     crumbs: crumbsOf(request, true),

@@ -27,7 +27,7 @@ export const showCustomProviders: Handler = async request => {
   const add = stepLink(paths.newCustomProvider(account.id), 'Add a provider')
   const isEmpty = response.info!.total_count === 0
   const guide = html`<a href="${paths.guide(account.id, 'providers')}#providers-of-an-account">Providers of an account</a>`
-  const about = html`A custom provider speaks the API of OpenAI, and calls of this account alone reach it, as <code>custom-SLUG/MODEL</code>. Its address must be https, and public unless the operator allows its network in the configuration. Members with AI Gateway Edit set them, and no app does for them; ${guide} has the details.`
+  const about = html`A custom provider speaks the API of OpenAI, and calls of this account alone reach it, as <code>custom-SLUG/MODEL</code>. Its address must be https, and public unless the operator allows its network in the configuration. Members with AI Gateway Edit set them; apps may not on behalf of any of them; ${guide} has the details.`
   return {
     title: 'Custom providers',
     crumbs: aboveCustom(request),
