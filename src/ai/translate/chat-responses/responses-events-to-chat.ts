@@ -22,6 +22,7 @@ export class ChatEventsOfResponse extends EventTranslator {
   readonly #chunks: ChunkWriter
   readonly #asFunction: boolean
   readonly #handlers: ReadonlyMap<unknown, Handler>
+  /** By their number and their ids. */
   readonly #items = new Map<unknown, Item>()
   readonly #ids = new CallIds()
   #calls = 0
@@ -30,14 +31,14 @@ export class ChatEventsOfResponse extends EventTranslator {
     super()
     this.#chunks = new ChunkWriter(options)
     this.#asFunction = options.asFunction ?? false
-    const piece = (event: JsonObject) => this.#argue(this.#item(keyOf(event)), argumentsText(event.delta))
+    const piece = (event: JsonObject) => this.#argue(this.#item(event), argumentsText(event.delta))
     this.#handlers = new Map<unknown, Handler>([
-      ['response.output_item.added', event => this.#begin(keyOf(event), objectIn(event.item))],
+      ['response.output_item.added', event => this.#begin(this.#item(event), objectIn(event.item))],
       ['response.output_text.delta', event => this.#say(event, 'content')],
       ['response.refusal.delta', event => this.#say(event, 'refusal')],
       ['response.function_call_arguments.delta', piece],
       ['response.custom_tool_call_input.delta', piece],
-      ['response.output_item.done', event => this.#finish(keyOf(event), objectIn(event.item))],
+      ['response.output_item.done', event => this.#finish(this.#item(event), objectIn(event.item))],
       ['response.completed', ({ response }) => this.#complete(objectIn(response))],
       ['response.incomplete', ({ response }) => this.#complete(objectIn(response))],
     ])
@@ -68,15 +69,24 @@ export class ChatEventsOfResponse extends EventTranslator {
     return this.#chunks.start()
   }
 
-  #item(index: unknown): Item {
-    const item = this.#items.get(index) ?? new Item()
-    this.#items.set(index, item)
-    return item
+  /** Some servers number no items. */
+  #item({ output_index, item_id, item }: JsonObject): Item {
+    const { id, call_id } = objectIn(item)
+    const ids = [item_id, id, call_id].filter(name => textIn(name) !== '')
+    const key = output_index ?? ids[0]
+    const known = this.#items.get(key) ?? new Item()
+    for (const name of [key, ...ids]) this.#items.set(name, known)
+    return known
   }
 
-  #begin(index: unknown, { type, call_id, name }: JsonObject): string {
+  /** Some servers number items otherwise than the final output has them. */
+  #finalItem({ id, call_id }: JsonObject, output_index: number): Item {
+    return this.#items.get(id) ?? this.#items.get(call_id) ?? this.#item({ output_index })
+  }
+
+  #begin(item: Item, { type, call_id, name }: JsonObject): string {
     return callTypes.has(type) && textIn(name) !== ''
-      ? this.#beginCall(this.#item(index), type, call_id, textIn(name))
+      ? this.#beginCall(item, type, call_id, textIn(name))
       : ''
   }
 
@@ -89,7 +99,7 @@ export class ChatEventsOfResponse extends EventTranslator {
 
   #say(event: JsonObject, member: 'content' | 'refusal'): string {
     const { content_index = 0, delta } = event
-    return this.#add(this.#item(keyOf(event)), content_index, member, textIn(delta))
+    return this.#add(this.#item(event), content_index, member, textIn(delta))
   }
 
   #add(item: Item, part: unknown, member: 'content' | 'refusal', text: string): string {
@@ -106,8 +116,7 @@ export class ChatEventsOfResponse extends EventTranslator {
   }
 
   /** Adds what the pieces of an item lacked. */
-  #finish(index: unknown, final: JsonObject): string {
-    const item = this.#item(index)
+  #finish(item: Item, final: JsonObject): string {
     if (item.isOver) return ''
     const text = callTypes.has(final.type) ? this.#finishCall(item, final) : this.#finishMessage(item, final)
     item.isOver = true
@@ -135,7 +144,7 @@ export class ChatEventsOfResponse extends EventTranslator {
   /** The whole output comes again: an item that had no end of its own gets it now. */
   #complete(response: JsonObject): string {
     const rest = objectsIn(response.output).map((item, index) =>
-      this.#finish(this.#items.has(item.id) ? item.id : index, item),
+      this.#finish(this.#finalItem(item, index), item),
     )
     if (this.state === 'broken') return ''
     this.state = 'complete'
@@ -150,11 +159,6 @@ export class ChatEventsOfResponse extends EventTranslator {
     this.state = 'complete'
     return this.#chunks.fail(error)
   }
-}
-
-/** Some servers number no items. */
-function keyOf({ output_index, item_id, item }: JsonObject): unknown {
-  return output_index ?? item_id ?? objectIn(item).id
 }
 
 /** Some servers end the stream as that of a chat. */

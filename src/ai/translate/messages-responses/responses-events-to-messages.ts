@@ -47,7 +47,9 @@ type Handler = (event: JsonObject) => void
 export class MessageEventsOfResponse extends EventTranslator {
   readonly #tag: string
   readonly #queue = new BlockQueue()
+  /** By their number. */
   readonly #items = new Map<unknown, Item>()
+  readonly #itemsById = new Map<unknown, Item>()
   /** Of the items that are over. */
   readonly #ids = new Set<unknown>()
   readonly #callIds = new CallIds()
@@ -66,7 +68,10 @@ export class MessageEventsOfResponse extends EventTranslator {
       ['response.reasoning_summary_text.delta', event => this.#think(event, event.summary_index)],
       ['response.reasoning_text.delta', event => this.#think(event, event.content_index)],
       ['response.function_call_arguments.delta', event => this.#argue(event)],
-      ['response.output_item.done', ({ output_index: at, item }) => this.#finish(at, objectIn(item))],
+      [
+        'response.output_item.done',
+        event => this.#finish(this.#item(event, objectIn(event.item).type), objectIn(event.item)),
+      ],
     ])
   }
 
@@ -97,10 +102,11 @@ export class MessageEventsOfResponse extends EventTranslator {
     return messageEvent({ type: 'message_start', message: message(response, counts, [], null) })
   }
 
-  #begin(index: unknown, { type, call_id, name }: JsonObject): void {
-    this.#items.get(index)?.endParts()
-    const item = new Item(type)
-    this.#items.set(index, item)
+  #begin(index: unknown, { type, id, call_id, name }: JsonObject): void {
+    const before = this.#items.get(index)
+    if (before !== undefined && before === this.#itemsById.get(id ?? call_id)) return
+    before?.endParts()
+    const item = this.#addItem(index, type, id ?? call_id)
     if (type === 'function_call' && textIn(name) !== '') this.#beginCall(item, call_id, textIn(name))
   }
 
@@ -110,12 +116,21 @@ export class MessageEventsOfResponse extends EventTranslator {
   }
 
   /** Some servers omit the event that begins an item. */
-  #item(index: unknown, type: string): Item {
-    const begun = this.#items.get(index)
-    if (begun !== undefined) return begun
+  #item({ output_index, item_id }: JsonObject, type: unknown): Item {
+    return this.#items.get(output_index) ?? this.#addItem(output_index, type, item_id)
+  }
+
+  #addItem(index: unknown, type: unknown, id: unknown): Item {
     const item = new Item(type)
     this.#items.set(index, item)
+    if (textIn(id) !== '') this.#itemsById.set(id, item)
     return item
+  }
+
+  /** Some servers number items otherwise than the final output has them. */
+  #finalItem({ type, id, call_id }: JsonObject, output_index: number): Item {
+    const begun = this.#itemsById.get(id ?? call_id)
+    return begun ?? this.#item({ output_index }, type)
   }
 
   /** A text begins when the one before it is over. */
@@ -134,8 +149,9 @@ export class MessageEventsOfResponse extends EventTranslator {
     this.#queue.append(part.block, type, member, text)
   }
 
-  #say({ output_index, content_index = 0, delta }: JsonObject): void {
-    this.#text(this.#item(output_index, 'message'), content_index, textIn(delta))
+  #say(event: JsonObject): void {
+    const { content_index = 0, delta } = event
+    this.#text(this.#item(event, 'message'), content_index, textIn(delta))
   }
 
   #text(item: Item, index: unknown, text: string): void {
@@ -153,8 +169,9 @@ export class MessageEventsOfResponse extends EventTranslator {
     this.#say(event)
   }
 
-  #think({ output_index, delta }: JsonObject, paragraph: unknown = 0): void {
-    const item = this.#item(output_index, 'reasoning')
+  #think(event: JsonObject, paragraph: unknown = 0): void {
+    const { delta } = event
+    const item = this.#item(event, 'reasoning')
     const isNext = item.parts.size > 0 && item.paragraph !== paragraph
     item.paragraph = paragraph
     this.#thought(item, isNext ? paragraphs + textIn(delta) : textIn(delta))
@@ -178,10 +195,9 @@ export class MessageEventsOfResponse extends EventTranslator {
   }
 
   /** Adds what the pieces of an item lacked, and the ciphertext, which comes last. */
-  #finish(index: unknown, final: JsonObject): void {
-    const begun = this.#item(index, textIn(final.type))
-    if (this.#isRepeated(final) || begun.isOver) return
+  #finish(begun: Item, final: JsonObject): void {
     const item = begun.type === final.type ? begun : new Item(final.type)
+    if (this.#isRepeated(final) || item.isOver) return
     item.isOver = true
     if (final.type === 'message') this.#finishMessage(item, final)
     else if (final.type === 'reasoning') this.#finishThinking(item, final)
@@ -221,7 +237,8 @@ export class MessageEventsOfResponse extends EventTranslator {
 
   /** The whole output comes again: an item that had no end of its own gets it now. */
   #complete(response: JsonObject): string {
-    for (const [index, item] of objectsIn(response.output).entries()) this.#finish(index, item)
+    for (const [index, item] of objectsIn(response.output).entries())
+      this.#finish(this.#finalItem(item, index), item)
     if (this.isBroken) return ''
     const rest = this.#queue.write(true)
     this.state = 'complete'

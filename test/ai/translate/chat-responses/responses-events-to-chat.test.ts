@@ -234,6 +234,17 @@ test('servers that leave events or numbers out say the same', () => {
   deepEqual(said(translate(`${events}data: [DONE]\n\n`).text), expected)
 })
 
+test('an item whose number is not its place in the final output comes once', () => {
+  const { events } = write(talk)
+  const shifted = events.replace(/"output_index":(\d)/g, (_, index) => `"output_index":${Number(index) + 2}`)
+  const expected = translate(events).text
+  equal(translate(shifted).text, expected)
+  const unended = shifted
+    .split('\n\n')
+    .filter(block => !block.startsWith('event: response.output_item.done\n'))
+  equal(translate(unended.join('\n\n')).text, expected)
+})
+
 test('however the bytes are cut, the chunks are the same', () => {
   const bytes = Buffer.from(write(talk).events)
   const expected = translate(bytes).text

@@ -188,6 +188,8 @@ test('a refusal is a text and a reason to stop', async () => {
 test('what a server leaves out comes from the end of the item, or of the stream', async () => {
   const all = streamOf(output)
   const without = (...types: string[]) => all.filter(({ type }) => !types.includes(type as string))
+  const shifted = (event: Json) =>
+    event.output_index === undefined ? event : { ...event, output_index: Number(event.output_index) + 2 }
   const shapes = [
     without('response.output_item.added'),
     without('response.output_item.done'),
@@ -197,6 +199,10 @@ test('what a server leaves out comes from the end of the item, or of the stream'
     [...all.slice(0, -1), ...all.slice(-2)],
     without('response.output_item.added', 'response.function_call_arguments.delta'),
     [...all, '[DONE]'],
+    all.map(shifted),
+    without('response.output_item.done').map(shifted),
+    without('response.output_item.added', 'response.output_item.done').map(shifted),
+    all.flatMap(event => (event.type === 'response.output_item.added' ? [event, event] : [event])),
   ]
   const expected = JSON.parse(JSON.stringify((await read(translate(all).text)).content))
   for (const shape of shapes) {
