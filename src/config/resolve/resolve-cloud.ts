@@ -18,10 +18,10 @@ const own = {
   regions: 'aws-bedrock',
 } as const satisfies Partial<Record<keyof ProviderSettings, string>>
 
-const required: Readonly<Record<string, readonly ('project' | 'locations' | 'regions')[]>> = {
-  'google-vertex-ai': ['project', 'locations'],
-  'aws-bedrock': ['regions'],
-}
+const required: ReadonlyMap<string, readonly ('project' | 'locations' | 'regions')[]> = new Map([
+  ['google-vertex-ai', ['project', 'locations']],
+  ['aws-bedrock', ['regions']],
+])
 
 /** Records settings of another cloud, and those that contradict each other. */
 export function resolveCloud(
@@ -37,7 +37,7 @@ export function resolveCloud(
   const identitySetting = value.entra ?? value.service_account ?? value.aws
   if (identitySetting !== null && value.keys.value.length > 0)
     findings.flaw(identitySetting, 'cannot be combined with keys: leave one of the two out')
-  for (const setting of required[name] ?? [])
+  for (const setting of required.get(name) ?? [])
     if (value[setting] === null && !findings.concern(stepInto(provider.path, setting)))
       findings.flaw(provider, `must have ${setting === 'project' ? 'a project' : setting}`)
   return {

@@ -36,32 +36,32 @@ export function endFlaw(url: string): string | null {
  * where calls begin with it, and elsewhere added to a host alone.
  */
 export function withVersion(name: string, speaks: 'openai' | 'anthropic', url: string): string {
-  const added = speaks === 'anthropic' ? '/v1' : versions[name]
+  const added = speaks === 'anthropic' ? '/v1' : versions.get(name)
   if (added !== undefined) return url.endsWith(added) ? url.slice(0, -added.length) : url
   const isVersioned = name === 'openai' || name.startsWith('custom-')
   return isVersioned && /^https?:\/\/[^/]+$/.test(url) ? `${url}/v1` : url
 }
 
 /** Path prefixes of calls, of providers whose own address ends before the version. */
-export const versions: Readonly<Record<string, string>> = {
-  anthropic: '/v1',
-  'google-ai-studio': '/v1beta',
-  'google-vertex-ai': '/v1',
-  mistral: '/v1',
-  ollama: '/v1',
-  openrouter: '/v1',
-}
+export const versions: ReadonlyMap<string, string> = new Map([
+  ['anthropic', '/v1'],
+  ['google-ai-studio', '/v1beta'],
+  ['google-vertex-ai', '/v1'],
+  ['mistral', '/v1'],
+  ['ollama', '/v1'],
+  ['openrouter', '/v1'],
+])
 
 /** The settings from which keys are made, of providers that have no lasting ones. */
-const identitySettings: Readonly<Record<string, string>> = {
-  'google-vertex-ai': 'service_account',
-  'aws-bedrock': 'aws',
-}
+const identitySettings: ReadonlyMap<string, string> = new Map([
+  ['google-vertex-ai', 'service_account'],
+  ['aws-bedrock', 'aws'],
+])
 
 /** Names the setting of a provider's keys, and the environment variables that it refers to. */
 export function keySetting(name: string, variables: readonly string[]): string {
-  if (name in identitySettings && variables.length === 0)
-    return `ai.providers.${name}.${identitySettings[name]}`
+  const identity = identitySettings.get(name)
+  if (identity !== undefined && variables.length === 0) return `ai.providers.${name}.${identity}`
   const setting = `ai.providers.${name}.keys`
   return variables.length === 0 ? setting : `${setting} (${[...new Set(variables)].join(', ')})`
 }

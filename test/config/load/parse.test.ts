@@ -283,6 +283,11 @@ describe('any text gives a configuration or mistakes', () => {
   })
 })
 
+test('a provider called as a member of all objects is an unknown one', () => {
+  for (const name of ['valueOf', 'toString', 'constructor', '__proto__'])
+    isSound(JSON.stringify({ zones: [] }).replace('{', `{"ai":{"providers":{"${name}":{}}},`))
+})
+
 test('no message contains the content of a reference', () => {
   const text = `
 name: "\${S}"
