@@ -26,8 +26,7 @@ async function follow(
   page = 'docs/rules-and-limits.md',
 ) {
   const yaml = recipe(heading, page)
-    .replace('127.0.0.1:3000', `127.0.0.1:${origins[0]!.port}`)
-    .replace('127.0.0.1:3001', `127.0.0.1:${origins[1]?.port}`)
+    .replace(/(?<=127\.0\.0\.1:)300([01])\b/g, (_, number) => `${origins[Number(number)]!.port}`)
     .replace('GeoLite2-Country.mmdb', writeCountries(t))
   const { edge } = await startGateway(t, yaml)
   return async (...fields: string[]) => {

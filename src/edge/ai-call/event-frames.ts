@@ -116,17 +116,20 @@ function written(type: string, data: string): string {
 }
 
 function failure(type: string, message: string): string {
-  const error = { type: errorTypes[type] ?? 'api_error', message: message || type || 'The stream failed.' }
+  const error = {
+    type: errorTypes.get(type) ?? 'api_error',
+    message: message || type || 'The stream failed.',
+  }
   return written('error', JSON.stringify({ type: 'error', error }))
 }
 
 /** By exceptions of Bedrock, the errors of Messages. */
-const errorTypes: Readonly<Record<string, string>> = {
-  throttlingException: 'rate_limit_error',
-  validationException: 'invalid_request_error',
-  serviceUnavailableException: 'overloaded_error',
-  modelTimeoutException: 'timeout_error',
-}
+const errorTypes: ReadonlyMap<string, string> = new Map([
+  ['throttlingException', 'rate_limit_error'],
+  ['validationException', 'invalid_request_error'],
+  ['serviceUnavailableException', 'overloaded_error'],
+  ['modelTimeoutException', 'timeout_error'],
+])
 
 function messageIn(payload: string): string {
   const value = parse(payload)
