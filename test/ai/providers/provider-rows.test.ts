@@ -69,7 +69,7 @@ test('the page tells the limits of every provider', () => {
 test('the versions that calls add are those of which the configuration warns in URLs', () => {
   const begun = Object.entries(providerRows).flatMap(([name, { endpoints }]) => {
     const [version] = /^\/v\d\w*/.exec(Object.values(endpoints)[0]!) ?? []
-    return version === undefined ? [] : [[name, version]]
+    return version === undefined ? [] : [[name, version] as const]
   })
-  deepEqual(Object.fromEntries(begun), versions)
+  deepEqual(new Map(begun), versions)
 })
