@@ -20,6 +20,8 @@ export class ChatEvents extends EventTranslator {
   readonly #asFunction: boolean
   readonly #handlers: ReadonlyMap<unknown, Handler>
   #usage: JsonObject = {}
+  /** Sent once the message is complete. */
+  #lastChunk = ''
   #calls = 0
   readonly #ids = new CallIds()
   readonly #blocks = new Map<unknown, OpenCall | null>()
@@ -103,18 +105,15 @@ export class ChatEvents extends EventTranslator {
     this.#read({ ...this.#usage, ...Object.fromEntries(counts) })
     const rest = [...this.#blocks.keys()].map(place => this.#stopBlock(place)).join('')
     const refusal = refusalOf(delta)
-    return (
-      rest +
-      this.#chunks.chunk(
-        refusal === null ? {} : { refusal },
-        finishReason(delta.stop_reason, this.#asFunction),
-      )
-    )
+    const reason = finishReason(delta.stop_reason, this.#asFunction)
+    // Many clients take the reason for the end, and would see nothing of a failure behind it.
+    this.#lastChunk = this.#chunks.chunk(refusal === null ? {} : { refusal }, reason)
+    return rest
   }
 
   #complete(): string {
     this.state = 'complete'
-    return this.#chunks.end(chatUsage(countsOfMessages(this.#usage)))
+    return this.#lastChunk + this.#chunks.end(chatUsage(countsOfMessages(this.#usage)))
   }
 
   /** The stream passes a failure of the provider on, so it counts as complete. */

@@ -240,9 +240,14 @@ test('a refusal is passed on with its reason', () => {
   const refusal = finish('refusal') as Anthropic.RawMessageDeltaEvent
   const event = { ...refusal, delta: { ...refusal.delta, stop_details } }
   deepEqual(
-    dataOf(translate(stream([start, event])).text).at(-1),
+    dataOf(translate(stream([start, event, stop])).text).at(1),
     chunk({ refusal: 'Not that.' }, 'content_filter'),
   )
+})
+
+test('no client is told why a message has ended before it is complete', () => {
+  const { text, isComplete } = translate(stream(talk.slice(0, -1)))
+  deepEqual([isComplete, /"finish_reason":"/.test(text)], [false, false])
 })
 
 test('thinking and events of unknown types are dropped', () => {
