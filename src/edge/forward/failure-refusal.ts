@@ -22,7 +22,7 @@ export function refusalOfFailure(x: Exchange, phase: Phase, failure: Failure): R
   return refuse(error, {}, failure.cause)
 }
 
-/** Says when the next attempt to make a key is; why the last one failed is for the operator. */
+/** Refuses until the next attempt to make a key; why the last one failed is for the operator. */
 function withoutKey({ provider, made }: AiExchange, cause: Cause): Refusal {
   const { title: heading } = errorRows.service_unavailable
   const { name } = provider!
