@@ -263,10 +263,14 @@ test('a flood of the side port leaves the edge its descriptors, and is logged an
   const flood = await Promise.all(Array.from({ length: 150 }, () => connectTo(t, sidePort).catch(() => null)))
   await gateway.logged('admin listener connections refused: too many for the file descriptors')
   for (let i = 0; i < 10; i++) assert.ok(await isServed(await connectTo(t, port)))
+  let ended = 0
+  for (const wire of flood) void (wire?.ending ?? Promise.resolve()).finally(() => ended++).catch(() => {})
+  await until(() => ended > 100)
+  const before = ended
   for (const wire of flood) wire?.leave()
   // Until it has seen them go, it refuses who asks.
   const refused = () => counted('gatehouse_side_port_connections_refused_total').catch(() => 0)
-  await until(async () => (await refused()) > 100)
+  await until(async () => (await refused()) >= before)
 })
 
 test('connections to origins leave descriptors for the side port, and a request without one gets an error', async t => {

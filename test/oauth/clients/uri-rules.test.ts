@@ -401,7 +401,7 @@ function assertPlain(uri: string, longest: number): void {
   const { protocol, hostname } = new URL(uri)
   if (/^https?:$/.test(protocol) && !hostname.startsWith('['))
     for (const label of hostname.split('.')) assert.match(label, /^.{1,63}$/)
-  assert.doesNotMatch(uri, /^[^/]*\/\/[^/?]*@/)
+  assert.doesNotMatch(uri, /^[^:]*:\/\/[^/?]*@/)
 }
 
 function decoded(text: string): string {
