@@ -1,5 +1,7 @@
 // The records as every backend returns them. Times are ms since the epoch; ids are 32 hex digits by default.
 
+import type { SpendLimits } from './budget-rule.ts'
+
 export interface Account {
   readonly id: string
   readonly name: string
@@ -34,6 +36,15 @@ export interface Gateway {
   readonly byokOnly?: boolean
   /** Keys of providers, which come before those of the configuration; absent for none. */
   readonly providerConfigs?: readonly ProviderKey[]
+  /** What calls may spend; null or absent for no limits. */
+  readonly spendLimits?: SpendLimits | null
+  /** The output tokens of calls that name no maximum, while a limit governs them; absent for 4096. */
+  readonly defaultMaxTokens?: number
+  /**
+   * What a call to a model without a price costs, in USD; null or absent: such calls are refused while a
+   * limit of the cost governs them.
+   */
+  readonly unpricedCost?: number | null
   readonly createdAt: number
   readonly modifiedAt: number
 }
@@ -98,6 +109,8 @@ export interface Token extends TokenLimits {
   /** Client addresses and networks that may use it (empty: all), and those that may not. */
   readonly addressesIn: readonly string[]
   readonly addressesNotIn: readonly string[]
+  /** What its calls may spend, without partitions; absent for no limits. */
+  readonly spendLimits?: SpendLimits
   readonly issuedOn: number
   readonly modifiedOn: number
   /**
