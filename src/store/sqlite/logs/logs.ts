@@ -60,6 +60,9 @@ export class SqliteLogs implements Logs {
   readonly #find: Statement
   readonly #rewrite: Command
   readonly #insert: Command
+  readonly #oldest: Statement
+  readonly #extent: Statement
+  readonly #removeUntil: Command
   readonly #removeEntries: Command
   readonly #bodies: LogBodies
   readonly #addToWindow: Command
@@ -88,6 +91,12 @@ export class SqliteLogs implements Logs {
     )
     this.#rewrite = db.command('UPDATE log_entries SET row = ? WHERE key = ?')
     this.#insert = db.command('INSERT INTO log_entries (key, gateway, at, id, row) VALUES (?, ?, ?, ?, ?)')
+    this.#oldest = db.prepare(
+      'SELECT at, id FROM log_entries WHERE gateway = ? ORDER BY at, id LIMIT 1 OFFSET ?',
+    )
+    const until = 'FROM log_entries WHERE gateway = ? AND (at, id) <= (?, ?)'
+    this.#extent = db.prepare(`SELECT min(key) AS first, max(key) AS end, min(at) AS since ${until}`)
+    this.#removeUntil = db.command(`DELETE ${until}`)
     this.#removeEntries = db.command('DELETE FROM log_entries WHERE key BETWEEN ? AND ?')
     this.#bodies = new LogBodies(db)
     const ofWindow = 'gateway = ? AND width = ? AND since = ?'
@@ -340,6 +349,8 @@ export class SqliteLogs implements Logs {
     const stored = added.length + repeated.size
     const excess = isFull ? 0 : this.#countOf(key) - most
     if (excess <= 0) return { key, stored, isStored, excess: 0 }
+    const isSimple = strategy === 'DELETE_OLDEST' && !isRepeated && excess <= removalSlice
+    if (isSimple && this.#trimMinute(key, excess, before)) return { key, stored, isStored, excess: 0 }
     const removed = this.#trim(key, excess, limit)
     return { key, stored: stored - removed.filter(isStored).length, isStored, excess: excess - removalSlice }
   }
@@ -348,6 +359,18 @@ export class SqliteLogs implements Logs {
     const descending = strategy === 'STOP_INSERTING'
     const query = { orderBy: 'created_at', descending, limit: Math.min(excess, removalSlice) } as const
     return this.#remove(key, allOf(key), query)
+  }
+
+  /** Removes the oldest entries if they are of one minute, with keys up to `last`; else returns false. */
+  #trimMinute(gateway: number, count: number, last: number): boolean {
+    const { at, id } = this.#oldest.get(gateway, count - 1)!
+    const { first, end, since } = this.#extent.get(gateway, at!, id!) as Record<string, number>
+    if (end! > last || startOf(since!, minute) !== startOf(at as number, minute)) return false
+    this.#removeUntil(gateway, at!, id!)
+    this.#bodies.removeUnused([first!, end!])
+    this.#addCount(gateway, -count)
+    for (const width of logWidths) this.#addToWindows(gateway, width, startOf(since!, width), -count)
+    return true
   }
 
   /** Removes entries; returns their keys. */
@@ -371,13 +394,14 @@ export class SqliteLogs implements Logs {
   #tally(key: number, times: readonly number[], sign: 1 | -1): void {
     if (times.length === 0) return
     this.#addCount(key, sign * times.length)
-    for (const width of logWidths) {
-      const windows = Map.groupBy(times, time => Math.floor(time / width) * width)
-      for (const [since, { length }] of windows) {
-        this.#addToWindow(key, width, since, sign * length)
-        if (sign < 0) this.#removeWindow(key, width, since)
-      }
-    }
+    for (const width of logWidths)
+      for (const [since, count] of windowsOf(times, width))
+        this.#addToWindows(key, width, since, sign * count)
+  }
+
+  #addToWindows(key: number, width: number, since: number, count: number): void {
+    this.#addToWindow(key, width, since, count)
+    if (count < 0) this.#removeWindow(key, width, since)
   }
 
   #select(
@@ -453,4 +477,25 @@ function rangesOf(numbers: readonly number[]): readonly KeyRange[] {
     else ranges.push([number, number])
   }
   return ranges
+}
+
+const [minute] = logWidths
+
+function startOf(time: number, width: number): number {
+  return Math.floor(time / width) * width
+}
+
+/** Counts times by window; those of a batch usually share one. */
+function windowsOf(times: readonly number[], width: number): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>()
+  let [since, count] = [startOf(times[0]!, width), 0]
+  for (const time of times) {
+    if (time < since || time >= since + width) {
+      counts.set(since, (counts.get(since) ?? 0) + count)
+      since = startOf(time, width)
+      count = 0
+    }
+    count++
+  }
+  return counts.set(since, (counts.get(since) ?? 0) + count)
 }
