@@ -78,7 +78,7 @@ const ranks: Readonly<Record<string, Levels>> = {
   admin: [
     ['http', 'facts'],
     ['records', 'schema', 'service'],
-    ['attention', 'upkeep'],
+    ['attention', 'spend-limits', 'upkeep'],
     ['api'],
     ['audit', 'oauth-clients', 'overview', 'providers', 'tokens', 'zones'],
     ['gateways', 'oauth-grants'],

@@ -179,6 +179,34 @@ test('every method of AI gateways works, or is refused by name', async t => {
   }
 })
 
+test('spend limits are as the client sent them, with what was left out', async t => {
+  const { client } = await start(t)
+  const rules = [
+    { id: 'all', enabled: true, limit: 250.5, limitType: 'cost', window: 86_400, technique: 'sliding' },
+    {
+      ...{ id: 'teams', enabled: false, limit: 10, limitType: 'cost', window: 3600, technique: 'fixed' },
+      metadata: { team: { mode: 'partition' }, stage: { mode: 'filter', values: ['test'] } },
+      model: { mode: 'filter', values: ['gpt-4o', 'anthropic/claude-sonnet-4'] },
+      provider: { mode: 'filter', values: ['openai', 'anthropic'] },
+    },
+  ] as const
+  const limits = { enabled: true, rules: rules as never }
+  const shown = { ...limits, rules: rules.map(rule => ({ ...rule, when_store_unreachable: 'closed' })) }
+  const created = await client.create({ ...settings, id: 'mine', spend_limits: limits })
+  assert.deepEqual(created.spend_limits, shown)
+  const read = await client.get('mine', here)
+  assert.deepEqual(read.spend_limits, shown)
+  const sent = { ...settings, spend_limits: read.spend_limits as never }
+  assert.deepEqual((await client.update('mine', sent)).spend_limits, shown)
+  const short = [{ limit: 1, limitType: 'cost', window: 60 }] as const
+  const update = { ...settings, spend_limits: { rules: [...short] } }
+  const ids: unknown[] = []
+  for (const _ of 'ab') ids.push((await client.update('mine', update)).spend_limits?.rules?.[0]?.id)
+  assert.match(String(ids[0]), /^[0-9a-f]{32}$/)
+  assert.equal(ids[0], ids[1])
+  assert.equal((await client.update('mine', settings)).spend_limits, null)
+})
+
 test('a key is never shown, in no response and no audit entry, and what has no place here is refused', async t => {
   const { api, client } = await start(t)
   const body = { ...here, alias: 'main', default_config: true, provider_slug: 'openai' }

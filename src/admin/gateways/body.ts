@@ -4,8 +4,10 @@ import { backoffs, maxDelay } from '../../ai/failover/after-failure.ts'
 import { maxAttempts } from '../../ai/failover/controls.ts'
 import { isGatewayId } from '../../ai/gateway-directory.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
+import { usualMaxTokens } from '../../store/records/budget-rule.ts'
 import type { Gateway, GatewayRateLimit, GatewayRetry } from '../../store/records/records.ts'
 import { Field } from '../http/field.ts'
+import { readDollars, readSpendLimits } from '../spend-limits/body.ts'
 
 /** The settings of a gateway. */
 type GatewaySettings = Pick<
@@ -19,6 +21,9 @@ type GatewaySettings = Pick<
   | 'retry'
   | 'onAbandon'
   | 'byokOnly'
+  | 'spendLimits'
+  | 'defaultMaxTokens'
+  | 'unpricedCost'
 >
 
 /**
@@ -34,7 +39,6 @@ export const notBuilt = {
   logpush: false,
   logpush_public_key: null,
   otel: null,
-  spend_limits: null,
   store_id: null,
   stripe: null,
   workers_ai_billing_mode: null,
@@ -43,6 +47,9 @@ export const notBuilt = {
 
 const usualLogs = 100_000
 const mostLogs = 10_000_000
+/** Bounds of the tokens and the USD of a call that names or has none of its own. */
+export const maxMaxTokens = 1_000_000
+export const maxUnpricedCost = 1_000
 /** Bounds of a rate limit: calls, and seconds up to 31 days. */
 export const mostCalls = 1_000_000_000
 export const longestInterval = 31 * 86_400
@@ -50,6 +57,7 @@ const settings = [
   'authentication',
   'byok_only',
   'collect_logs',
+  'default_max_tokens',
   'log_management',
   'log_management_strategy',
   'on_abandon',
@@ -60,7 +68,9 @@ const settings = [
   'retry_backoff',
   'retry_delay',
   'retry_max_attempts',
+  'spend_limits',
   'stream_usage',
+  'unpriced_cost',
 ] as const
 const off = Object.keys(notBuilt) as (keyof typeof notBuilt)[]
 /** Members of responses that requests cannot set: a record that was fetched may be sent back with them. */
@@ -114,6 +124,9 @@ function readSettings(members: Members) {
     streamUsage: orUsual(members.stream_usage)?.flag() ?? true,
     retry: readRetry(members),
     onAbandon: orUsual(members.on_abandon)?.oneOf(['abort', 'drain']) ?? 'abort',
+    spendLimits: readSpendLimits(members.spend_limits, 'gateway'),
+    defaultMaxTokens: orUsual(members.default_max_tokens)?.integer(1, maxMaxTokens) ?? usualMaxTokens,
+    unpricedCost: readDollars(members.unpriced_cost, maxUnpricedCost),
   }
 }
 

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { auditOf, type Resource } from '../../store/records/audit-entry.ts'
 import { isGatewayId } from '../../ai/gateway-directory.ts'
 import { deletionLine } from '../../log-export/lines.ts'
+import { usualMaxTokens } from '../../store/records/budget-rule.ts'
 import type { Gateway } from '../../store/records/records.ts'
 import { membersSet, updateOf } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
@@ -13,6 +14,7 @@ import type { Api, Call } from '../api/api-types.ts'
 import { add, cutOf, drop, isoTime, pageOf, responseOf, revise } from '../records/record-handlers.ts'
 import { etagOf, unmet } from '../http/precondition.ts'
 import { Parameters } from '../http/query.ts'
+import { viewSpendLimits } from '../spend-limits/view.ts'
 
 /** Opening a gateway, which lets anyone call it without a token until it is closed. */
 export const openGateway: LastingEffect = {
@@ -125,6 +127,9 @@ function view(gateway: Gateway) {
     retry_backoff: gateway.retry?.backoff ?? null,
     on_abandon: gateway.onAbandon ?? 'abort',
     stream_usage: gateway.streamUsage !== false,
+    spend_limits: gateway.spendLimits ? viewSpendLimits(gateway.spendLimits) : null,
+    default_max_tokens: gateway.defaultMaxTokens ?? usualMaxTokens,
+    unpriced_cost: gateway.unpricedCost ?? null,
     ...notBuilt,
     is_default: gateway.id === 'default',
     created_at: isoTime(gateway.createdAt),

@@ -26,6 +26,15 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
           log_management: 1000,
           log_management_strategy: 'DELETE_OLDEST',
         },
+        'With 100 USD a month, and 1 USD a day for each token': {
+          id: 'team',
+          spend_limits: {
+            rules: [
+              { limit: 100, limitType: 'cost', window: 'month', time_zone: 'Europe/Berlin' },
+              { limit: 1, limitType: 'cost', window: 86_400, token: { mode: 'partition' } },
+            ],
+          },
+        },
       },
     },
     response: json(success(named('Gateway')), ['etag']),

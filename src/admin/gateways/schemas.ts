@@ -5,7 +5,8 @@ import { backoffs, maxDelay } from '../../ai/failover/after-failure.ts'
 import { maxAttempts } from '../../ai/failover/controls.ts'
 import { maxNear } from '../../limits/near-keys.ts'
 import { nearKey } from '../zones/rate-limit-schemas.ts'
-import { longestInterval, mostCalls, notBuilt } from './body.ts'
+import { shownSpendLimits, spendLimits } from '../spend-limits/schemas.ts'
+import { longestInterval, maxMaxTokens, maxUnpricedCost, mostCalls, notBuilt } from './body.ts'
 import {
   about,
   closed,
@@ -13,6 +14,7 @@ import {
   flag,
   listOf,
   type Members,
+  number,
   oneOf,
   open,
   orNull,
@@ -31,6 +33,8 @@ const attempts = whole(1, maxAttempts)
 const delay = whole(0, maxDelay)
 const backoff = oneOf(backoffs)
 const onAbandon = oneOf(['abort', 'drain'])
+const maxTokens = whole(1, maxMaxTokens)
+const unpricedCost: Schema = { ...number, exclusiveMinimum: 0, maximum: maxUnpricedCost }
 
 const settings: Members = {
   authentication: about('Whether calls need a token with permission to run models.', flag),
@@ -74,6 +78,18 @@ const settings: Members = {
     'Whether to request usage for streamed chat completions, for the log and for callers of Messages; true by default.',
     orNull(flag),
   ),
+  spend_limits: about(
+    'What calls may cost, use and hold open, by rules that must all admit a call; no limits by default.',
+    spendLimits('gateway'),
+  ),
+  default_max_tokens: about(
+    'The output tokens of calls that name no maximum, while a spend limit governs them; 4,096 by default.',
+    orNull(maxTokens),
+  ),
+  unpriced_cost: about(
+    'What a call to a model without a price costs, in USD. By default, such calls are refused while a limit of the cost governs them.',
+    orNull(unpricedCost),
+  ),
 }
 
 /** Settings of published clients that this gateway lacks: only values that turn them off are accepted. */
@@ -112,6 +128,9 @@ export const gateway = open({
   retry_backoff: orNull(backoff),
   on_abandon: onAbandon,
   stream_usage: flag,
+  spend_limits: orNull(shownSpendLimits),
+  default_max_tokens: maxTokens,
+  unpriced_cost: orNull(unpricedCost),
   ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, exactly(off)])),
   is_default: about('Whether calls that name no gateway use it.', flag),
   created_at: time,

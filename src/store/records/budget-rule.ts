@@ -1,12 +1,15 @@
 // The spend limits of AI gateways and API tokens, with their rules: what calls may cost, use, and hold open.
 
+/** The output tokens of a call that names no maximum, unless its gateway has another default. */
+export const usualMaxTokens = 4096
+
 export interface SpendLimits {
   readonly isEnabled: boolean
   readonly rules: readonly SpendRule[]
 }
 
 /** A limit of what the calls that match all of its criteria may spend together. */
-interface SpendRule {
+export interface SpendRule {
   /** Chosen by its owner or generated; unique in its list. The bucket of what is spent belongs to it. */
   readonly id: string
   readonly isEnabled: boolean
@@ -34,12 +37,12 @@ interface SpendRule {
   readonly whenUnreachable: 'closed' | 'open'
 }
 
-type BudgetUnit = 'cost' | 'tokens' | 'concurrency'
+export type BudgetUnit = 'cost' | 'tokens' | 'concurrency'
 
 /** In its time zone; weeks begin on Monday. */
-type CalendarPeriod = 'day' | 'week' | 'month'
+export type CalendarPeriod = 'day' | 'week' | 'month'
 
 /** `partition`: each value has a budget of its own. `filter`: only calls with one of the values count. */
-type Criterion =
+export type Criterion =
   | { readonly mode: 'partition' }
   | { readonly mode: 'filter'; readonly values: readonly string[] }

@@ -19,6 +19,9 @@ test('an id is enough: a token is then required, and no bodies are stored', () =
     streamUsage: true,
     retry: null,
     onAbandon: 'abort',
+    spendLimits: null,
+    defaultMaxTokens: 4096,
+    unpricedCost: null,
   })
 })
 
@@ -41,6 +44,9 @@ test('settings are read, and null means as usual where published clients send it
     streamUsage: true,
     retry: null,
     onAbandon: 'abort',
+    spendLimits: null,
+    defaultMaxTokens: 4096,
+    unpricedCost: null,
   })
   assert.deepEqual(
     readNewGateway({ id: 'a', log_management: null, log_management_strategy: null }),
@@ -113,6 +119,26 @@ test('attempts and what follows a caller that leaves are read; null is the defau
       .map(name => `/${name}`)
       .sort(),
   )
+})
+
+test('what a call without a maximum or a price counts for is read; null is the default', () => {
+  const read = (body: object) => {
+    const { defaultMaxTokens, unpricedCost } = readNewGateway({ id: 'a', ...body }) as Partial<Gateway>
+    return [defaultMaxTokens, unpricedCost]
+  }
+  assert.deepEqual(read({ default_max_tokens: 1_000_000, unpriced_cost: 0.000000001 }), [1_000_000, 1e-9])
+  assert.deepEqual(read({ default_max_tokens: null, unpriced_cost: null }), [4096, null])
+  for (const wrong of [
+    ...[0, 1_000_001, 1.5, '5'].map(default_max_tokens => ({ default_max_tokens })),
+    ...[0, -1, 1000.1, '5'].map(unpriced_cost => ({ unpriced_cost })),
+    { spend_limits: { rules: {} } },
+    { spend_limit: null },
+  ])
+    assert.deepEqual(
+      pointersOf(readNewGateway({ id: 'a', ...wrong })),
+      ['spend_limits' in wrong ? '/spend_limits/rules' : `/${Object.keys(wrong)[0]}`],
+      JSON.stringify(wrong),
+    )
 })
 
 test('a rate limit out of bounds, or without an interval, is refused by name', () => {

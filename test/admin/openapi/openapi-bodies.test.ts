@@ -63,6 +63,14 @@ const unspoken = [
   /^(\S+ of )?(element "|elements)/,
   /^Version not found$/,
   /^metadata must have at most 4096 bytes$/,
+  /^spend_limits\.rules\[\d+\]\.(window|time_zone|technique) must (be|not)/,
+  /^spend_limits\.rules\[\d+\]\.window is required$/,
+  /^spend_limits\.rules\[\d+\]\.limit must be a (number of USD above 0|whole number)/,
+  /^spend_limits\.rules\[\d+\]\.id duplicates/,
+  /^spend_limits\.rules\[\d+\]\.[\w.]+\.values (is required|must be left out)/,
+  /^spend_limits\.rules\[\d+\]\.[\w.]+\.values\[\d+\] (duplicates|must be a string|must not contain)/,
+  /^spend_limits\.rules\[\d+\]\.metadata must have at most 5 members/,
+  /^unpriced_cost must be a number of USD above 0/,
   /^base_url /,
   /^headers must /,
   /is no provider of this gateway or account$/,
@@ -335,6 +343,10 @@ test('lengths and counts end where the server says', async t => {
     ['createGateway', 'id', 'g'.repeat(64), 'g'.repeat(65)],
     ['createGateway', 'log_management', 10_000_000, 10_000_001],
     ['updateGateway', 'log_management', 0, -1],
+    ['createGateway', 'default_max_tokens', 1_000_000, 1_000_001],
+    ['updateGateway', 'unpriced_cost', 0.000000001, 0],
+    ['createGateway', 'spend_limits', spending(20, 60), spending(21, 60)],
+    ['updateGateway', 'spend_limits', spending(1, 'month'), spending(1, 'year')],
     ['createOAuthClient', 'client_name', '\u{1f511}'.repeat(100), 'n'.repeat(101)],
     ['createOAuthClient', 'client_name', 'n \u00e9', 'n\n'],
     ['createOAuthClient', 'response_types', ['code'], ['code', 'code']],
@@ -375,6 +387,10 @@ test('lengths and counts end where the server says', async t => {
 
   function headers(count: number): Json {
     return Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'x']))
+  }
+
+  function spending(count: number, window: Json): Json {
+    return { rules: many(count, i => ({ limit: i + 1, limitType: 'cost', window })) }
   }
 
   function addresses(name: string, count: number): Json {

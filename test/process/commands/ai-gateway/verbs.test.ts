@@ -55,6 +55,9 @@ test('a gateway is created with what the options say, and closed without any', a
     streamUsage: false,
     retry: { maxAttempts: 3, delay: 500, backoff: 'linear' },
     onAbandon: 'drain',
+    spendLimits: null,
+    defaultMaxTokens: 4096,
+    unpricedCost: null,
     byokOnly: false,
   })
 })
