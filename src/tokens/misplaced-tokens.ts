@@ -16,7 +16,8 @@ export const character = `(?:[\\w-]|${escaping}${ofSecret})`
 export const minLength = 32
 
 const ours = new RegExp(`${prefixes}${character}{${minLength}}`)
-const shortest = 'svct_'.length + minLength
+/** The length of the shortest credential of this gateway. */
+export const shortest = 'svct_'.length + minLength
 const shortestBasic = 'Basic '.length + Math.ceil((shortest * 4) / 3)
 const basicCredentials = /(?<![A-Za-z0-9])basic[ \t]+([\w+/=-]+)/gi
 const maxBasic = 16

@@ -1,6 +1,6 @@
 // Removes credentials of this gateway from texts to be stored or shown.
 
-import { character, minLength, holdsOurs, prefixes } from './misplaced-tokens.ts'
+import { character, minLength, holdsOurs, prefixes, shortest } from './misplaced-tokens.ts'
 
 const all = new RegExp(`(${prefixes})${character}{${minLength},}`, 'g')
 const basic = /(?<![A-Za-z0-9])(basic[ \t]+)([\w+/=-]{48,})/gi
@@ -9,6 +9,7 @@ export const mask = '[redacted]'
 
 /** Replaces each credential of this gateway, in any encoding, by its prefix and `[redacted]`. */
 export function redacted(text: string): string {
+  if (text.length < shortest) return text
   return text.replace(all, `$1${mask}`).replace(basic, (match, scheme, credentials) => {
     const isOurs = holdsOurs(Buffer.from(credentials, 'base64').toString('latin1'))
     return isOurs ? `${scheme}${mask}` : match
@@ -46,8 +47,10 @@ export function redactedBytes(bytes: Buffer): Buffer {
 
 /** Whether bytes contain `svc`, an escape of one of its letters, or Basic that no word of prose follows. */
 function mayHoldOurs(bytes: Buffer): boolean {
-  if (bytes.includes('svc')) return true
-  if (!signs.some(sign => bytes.includes(sign))) return false
+  // One pass over a copy takes a third of the time of five searches.
+  const text = bytes.toString('latin1')
+  if (!signs.test(text)) return false
+  if (text.includes('svc')) return true
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i]!
     if (byte === percent && isOfPrefix(bytes, i + 1)) return true
@@ -69,7 +72,7 @@ function endsBasic(bytes: Buffer, at: number): boolean {
   return bytes.toString('latin1', at - 5, at).toLowerCase() === 'basic' && !next.includes(space)
 }
 
-const signs = ['%', '\\u', 'asic', 'ASIC']
+const signs = /svc|%|\\u|asic|ASIC/
 const tab = 0x09
 const space = 0x20
 const percent = 0x25

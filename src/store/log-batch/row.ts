@@ -41,7 +41,7 @@ export const rowMembers = [
 /** Members of all rows; those behind them are left out from the last one on that is null. */
 const always = rowMembers.indexOf('dropped')
 
-type LogRow = readonly [
+type LogRow = [
   provider: string,
   model: string | null,
   path: string,
@@ -118,9 +118,9 @@ export function rowOf(e: LogSummary): string {
     e.feedback ?? null,
     e.score ?? null,
   ]
-  let { length } = row
-  while (length > always && row[length - 1] === null) length--
-  return JSON.stringify(length < row.length ? row.slice(0, length) : row)
+  const members: unknown[] = row
+  while (members.length > always && members.at(-1) === null) members.pop()
+  return JSON.stringify(members)
 }
 
 export function summaryOf(text: string, place: Place): LogSummary {
