@@ -18,7 +18,7 @@ const ranks: Readonly<Record<string, Levels>> = {
     ['errors'],
     ['store', 'telemetry'],
     ['permissions', 'activity', 'log-export'],
-    ['zones', 'pools', 'access', 'limits', 'tokens', 'people', 'domains', 'certificates', 'ai'],
+    ['zones', 'pools', 'access', 'limits', 'tokens', 'people', 'domains', 'certificates', 'ai', 'budgets'],
     ['oauth', 'ai-logs'],
     ['pages'],
     ['edge', 'admin', 'sign-in', 'oauth-server', 'dashboard'],

@@ -1,0 +1,244 @@
+// Which budgets an AI call counts in: the rules of its gateway and of its token that govern it, and the
+// bucket of each at that time.
+
+import { hash } from 'node:crypto'
+import { memoizeEach } from '../base/memo.ts'
+import type { BudgetUnit, Criterion, SpendLimits, SpendRule } from '../store/records/budget-rule.ts'
+import type { Gateway, Metadata, Token } from '../store/records/records.ts'
+import { periodEnds } from './calendar.ts'
+
+/** When a bucket starts over: at `until`, which is part of its key; all the time; or never, if only held. */
+type BudgetWindow =
+  | { readonly kind: 'fixed'; readonly until: number }
+  | { readonly kind: 'sliding'; readonly period: number }
+  | { readonly kind: 'none' }
+
+/** A rule as budgets count by it. */
+interface BudgetRule {
+  readonly id: string
+  readonly owner: 'gateway' | 'token'
+  readonly unit: BudgetUnit
+  /** Nanodollars, tokens, or calls at a time: a safe integer. */
+  readonly limit: number
+  readonly whenUnreachable: 'closed' | 'open'
+}
+
+interface Bucket {
+  readonly rule: BudgetRule
+  /** Has no text of clients; another window or other partitions make it another. */
+  readonly bucket: string
+  readonly window: BudgetWindow
+}
+
+/** What rules tell calls apart by, besides who calls. */
+export interface CallFacts {
+  readonly provider: string
+  /** As its provider names it; null if the call names none. */
+  readonly model: string | null
+  readonly metadata: Metadata | null
+}
+
+/** Who calls; null where the call has no such thing. */
+interface Caller {
+  /** The API token, or the consent to an app. */
+  readonly token: string | null
+  readonly app: string | null
+  readonly user: string | null
+  readonly email: string | null
+}
+
+/** Lists the buckets that a call counts in, those of its gateway first; empty if no rule governs it. */
+export function bucketsOf(
+  gateway: Gateway,
+  token: Token | null,
+  call: CallFacts,
+  now: number,
+): readonly Bucket[] {
+  const limited = token?.spendLimits === undefined ? null : token
+  if (!gateway.spendLimits && limited === null) return none
+  const caller = token === null ? nobody : callerOf(token)
+  const buckets: Bucket[] = []
+  for (const rule of rulesOfGateway(gateway)) {
+    const bucket = rule.bucketOf(call, caller, now)
+    if (bucket !== null) buckets.push(bucket)
+  }
+  if (limited !== null)
+    for (const rule of rulesOfToken(limited)) {
+      const bucket = rule.bucketOf(call, caller, now)
+      if (bucket !== null) buckets.push(bucket)
+    }
+  return buckets
+}
+
+/** Compiles the rules that are in effect; a changed gateway is a new record. */
+const rulesOfGateway = memoizeEach(({ account, id, spendLimits }: Gateway) =>
+  compile(spendLimits, { account, owner: 'gateway', id }),
+)
+
+const rulesOfToken = memoizeEach(({ account, id, spendLimits }: Token) =>
+  compile(spendLimits, { account, owner: 'token', id }),
+)
+
+/** The same token of a cache stays the same object. */
+const callerOf = memoizeEach(({ id, actor, person }: Token): Caller => {
+  const { user = null, email = null } = actor ?? person ?? {}
+  return {
+    token: actor?.grant ?? id,
+    app: actor?.client ?? null,
+    user,
+    email: email?.toLowerCase() ?? null,
+  }
+})
+
+const none: readonly Bucket[] = []
+const nobody: Caller = { token: null, app: null, user: null, email: null }
+
+interface Owner {
+  readonly account: string
+  readonly owner: BudgetRule['owner']
+  readonly id: string
+}
+
+function compile(limits: SpendLimits | null | undefined, owner: Owner): readonly CompiledRule[] {
+  if (!limits?.isEnabled) return []
+  return limits.rules.filter(({ isEnabled }) => isEnabled).map(rule => new CompiledRule(rule, owner))
+}
+
+/** Partitions that a process remembers of each rule, and the length of their values. */
+const maxRemembered = 4_096
+const maxLength = 1_024
+
+class CompiledRule {
+  readonly rule: BudgetRule
+  readonly #filters: readonly Filter[]
+  readonly #partitions: readonly Fact[]
+  readonly #digest: string
+  readonly #endOf: ((now: number) => number) | null
+  readonly #buckets = new Map<string | null, Bucket>()
+  #window: BudgetWindow
+  #until = 0
+
+  constructor(rule: SpendRule, { account, owner, id }: Owner) {
+    const { unit, window, timeZone, technique, limit, whenUnreachable } = rule
+    const inUnits = unit === 'cost' ? Math.round(limit * 1e9) : limit
+    const criteria = criteriaOf(rule)
+    const partitions = criteria.filter(({ criterion }) => criterion.mode === 'partition')
+    this.rule = { id: rule.id, owner, unit, limit: inUnits, whenUnreachable }
+    this.#filters = criteria.flatMap(({ fact, criterion }) =>
+      criterion.mode === 'filter' ? [filterOf(fact, criterion.values)] : [],
+    )
+    this.#partitions = partitions.map(({ fact }) => fact)
+    const counted = [account, owner, id, rule.id, unit, window, technique, timeZone ?? null]
+    this.#digest = digestOf([...counted, ...partitions.map(({ name }) => name)])
+    this.#endOf = endsOf(rule)
+    this.#window =
+      typeof window === 'number' && technique === 'sliding'
+        ? { kind: 'sliding', period: window * 1000 }
+        : { kind: 'none' }
+  }
+
+  /** Whether each value of something has a bucket of its own. */
+  get isPartitioned(): boolean {
+    return this.#partitions.length > 0
+  }
+
+  /** Returns the bucket of a call, one object while its window lasts; null if the rule does not govern it. */
+  bucketOf(call: CallFacts, caller: Caller, now: number): Bucket | null {
+    for (const passes of this.#filters) if (!passes(call, caller)) return null
+    if (this.#endOf !== null) this.#advance(this.#endOf(now))
+    const value = this.#valueOf(call, caller)
+    return this.#buckets.get(value) ?? this.#make(value)
+  }
+
+  #advance(until: number): void {
+    if (until === this.#until) return
+    this.#until = until
+    this.#window = { kind: 'fixed', until }
+    this.#buckets.clear()
+  }
+
+  /** Tells combinations of values apart; a value that is missing differs from every text. */
+  #valueOf(call: CallFacts, caller: Caller): string | null {
+    const partitions = this.#partitions
+    if (partitions.length === 0) return null
+    if (partitions.length === 1) return partitions[0]!(call, caller)
+    let values = ''
+    for (const fact of partitions) {
+      const value = fact(call, caller)
+      values += value === null ? '-' : `${value.length}:${value}`
+    }
+    return values
+  }
+
+  #make(value: string | null): Bucket {
+    const digest = this.isPartitioned ? digestOf([this.#digest, value]) : this.#digest
+    const bucket = this.#endOf === null ? digest : `${digest}.${(this.#until / 1000).toString(36)}`
+    const made = { rule: this.rule, bucket, window: this.#window }
+    if (value !== null && value.length > maxLength) return made
+    if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!)
+    this.#buckets.set(value, made)
+    return made
+  }
+}
+
+/** Returns what ends the fixed windows of a rule; null if it has none. Seconds count from the epoch. */
+function endsOf({ window, technique, timeZone }: SpendRule): ((now: number) => number) | null {
+  if (window === null) return null
+  if (typeof window === 'string') return periodEnds(window, timeZone ?? 'UTC')
+  const period = window * 1000
+  return technique === 'sliding' ? null : now => (Math.floor(now / period) + 1) * period
+}
+
+/** 132 bits: nobody finds two values with the same. */
+function digestOf(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22)
+}
+
+type Fact = (call: CallFacts, caller: Caller) => string | null
+type Filter = (call: CallFacts, caller: Caller) => boolean
+
+const facts = {
+  model: ({ provider, model }) => (model === null ? null : `${provider}/${model}`),
+  provider: ({ provider }) => provider,
+  token: (_, { token }) => token,
+  app: (_, { app }) => app,
+  person: (_, { user }) => user,
+} as const satisfies Readonly<Record<string, Fact>>
+
+const names = Object.keys(facts) as (keyof typeof facts)[]
+
+interface NamedCriterion {
+  readonly name: string
+  readonly fact: Fact
+  readonly criterion: Criterion
+}
+
+function criteriaOf(rule: SpendRule): readonly NamedCriterion[] {
+  const own = names.flatMap(name => {
+    const criterion = rule[name]
+    return criterion === undefined ? [] : [{ name, fact: facts[name], criterion }]
+  })
+  const metadata = Object.entries(rule.metadata ?? {}).map(([name, criterion]) => ({
+    name: `metadata.${name}`,
+    fact: metadataFact(name),
+    criterion,
+  }))
+  return [...own, ...metadata]
+}
+
+function metadataFact(name: string): Fact {
+  return ({ metadata }) => {
+    if (metadata === null || !Object.hasOwn(metadata, name)) return null
+    const value = metadata[name]!
+    return value === null || typeof value === 'string' ? value : String(value)
+  }
+}
+
+/** A model is named with its provider or without; a person by an id or an address. */
+function filterOf(fact: Fact, values: readonly string[]): Filter {
+  const wanted = new Set(fact === facts.person ? values.map(value => value.toLowerCase()) : values)
+  const isWanted = (value: string | null) => value !== null && wanted.has(value)
+  if (fact === facts.model) return (call, caller) => isWanted(call.model) || isWanted(fact(call, caller))
+  if (fact === facts.person) return (_, { user, email }) => isWanted(user) || isWanted(email)
+  return (call, caller) => isWanted(fact(call, caller))
+}
