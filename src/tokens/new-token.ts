@@ -7,7 +7,7 @@ import type { Minted } from './token.ts'
 /** Without limits, a token never expires, and is valid from every address, for every gateway and model. */
 export interface TokenSettings
   extends Pick<Token, 'name'>,
-    Partial<Pick<Token, 'notBefore' | 'expiresOn' | 'addressesIn' | 'addressesNotIn'>>,
+    Partial<Pick<Token, 'notBefore' | 'expiresOn' | 'addressesIn' | 'addressesNotIn' | 'spendLimits'>>,
     TokenLimits {
   readonly policies: readonly Omit<Policy, 'id'>[]
 }
@@ -35,7 +35,17 @@ export function newToken(
 /** Replaces all settings of a token; omitted limits are removed. */
 export function withSettings(
   { account, id, digest, status, issuedOn, person }: Identity,
-  { name, policies, notBefore, expiresOn, addressesIn, addressesNotIn, gateways, models }: TokenSettings,
+  {
+    name,
+    policies,
+    notBefore,
+    expiresOn,
+    addressesIn,
+    addressesNotIn,
+    gateways,
+    models,
+    spendLimits,
+  }: TokenSettings,
   now: number,
 ): Token {
   return {
@@ -51,6 +61,7 @@ export function withSettings(
     addressesNotIn: addressesNotIn ?? [],
     ...(gateways && { gateways }),
     ...(models && { models }),
+    ...(spendLimits && { spendLimits }),
     issuedOn,
     modifiedOn: now,
     ...(person && { person }),

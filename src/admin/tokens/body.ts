@@ -6,8 +6,12 @@ import type { Policy, Token, TokenLimits } from '../../store/records/records.ts'
 import type { TokenSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { Field } from '../http/field.ts'
+import { readSpendLimits } from '../spend-limits/body.ts'
 
-export interface TokenBody extends Required<Omit<TokenSettings, keyof TokenLimits>>, TokenLimits {
+export interface TokenBody
+  extends Required<Omit<TokenSettings, keyof TokenLimits | 'spendLimits'>>,
+    TokenLimits,
+    Pick<TokenSettings, 'spendLimits'> {
   /** Null if the body leaves it to the record. */
   readonly status: Token['status'] | null
 }
@@ -20,7 +24,7 @@ const maxAddresses = 200
 export const maxPatterns = 50
 
 const required = ['name', 'policies'] as const
-const optional = ['condition', 'expires_on', 'gateways', 'models', 'not_before'] as const
+const optional = ['condition', 'expires_on', 'gateways', 'models', 'not_before', 'spend_limits'] as const
 /** Members of responses that requests cannot set: a record that was fetched may be sent back with them. */
 const responseMembers = ['id', 'issued_on', 'modified_on', 'last_used_on', 'person'] as const
 
@@ -53,6 +57,7 @@ function readMembers(
   const expiresOn = members.expires_on.time()
   if (notBefore !== null && expiresOn !== null && expiresOn <= notBefore)
     members.expires_on.refuse('must be later than not_before')
+  const spendLimits = readSpendLimits(members.spend_limits, 'token')
   return {
     name: members.name.text(maxNameLength) ?? '',
     policies: members.policies.items(1, maxPolicies).map(policy => readPolicy(policy, account)),
@@ -60,6 +65,7 @@ function readMembers(
     expiresOn,
     ...readCondition(members.condition),
     ...readLimits(members),
+    ...(spendLimits && { spendLimits }),
     status: null,
   }
 }

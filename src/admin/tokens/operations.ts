@@ -10,7 +10,7 @@ const tokens = '/client/v4/accounts/{account_id}/tokens'
 const token = `${tokens}/{token_id}`
 
 const reach =
-  'A token cannot allow more than the token that creates or changes it, nor for longer, from more addresses, or on more gateways and models. An app that acts for a user can only list and delete tokens.'
+  'A token cannot allow more than the token that creates or changes it, nor for longer, from more addresses, or on more gateways and models, and one with spend limits cannot create or change any that runs models. An app that acts for a user can only list and delete tokens.'
 
 const example = {
   name: 'Calls models from the office',
@@ -24,6 +24,13 @@ const example = {
   condition: { request_ip: { in: ['127.0.0.0/8', '192.0.2.0/24'] } },
   gateways: ['default', 'team-*'],
   models: ['openai/gpt-4o*', 'fast'],
+  spend_limits: {
+    rules: [
+      { limit: 0.1, limitType: 'cost', window: 'day' },
+      { limit: 10_000, limitType: 'tokens', window: 60 },
+      { limit: 4, limitType: 'concurrency' },
+    ],
+  },
   expires_on: '2099-12-31T23:59:59Z',
 }
 

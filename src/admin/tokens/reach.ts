@@ -19,6 +19,7 @@ export function reachBeyond(token: Limits & { readonly policies: Policies }, cal
     ...addressesBeyond(token, caller),
     ...patternsBeyond('gateways', token, caller),
     ...patternsBeyond('models', token, caller),
+    ...spendingBeyond(token.policies, caller),
   ]
 }
 
@@ -72,6 +73,16 @@ function patternsBeyond(name: keyof TokenLimits, token: Limits, caller: Limits):
   if (token[name]?.every(isWithinOne)) return []
   const rule = `${name} must be set, with every entry within one of your token's: ${caller[name]!.join(', ')}`
   return [forbidden(rule, `/${name}`)]
+}
+
+/** A token has a budget of its own, so a limited one would make itself further ones. */
+function spendingBeyond(policies: Policies, caller: Token): Fault[] {
+  const { isEnabled = false, rules = [] } = caller.spendLimits ?? {}
+  if (!isEnabled || !rules.some(({ isEnabled }) => isEnabled)) return []
+  const token = { ...caller, policies: policies.map(policy => ({ id: '', ...policy })) }
+  if (!permits(token, 'AI Gateway Run', caller.account)) return []
+  const rule = 'your token has spend_limits, so it cannot create or change a token that runs models'
+  return [forbidden(rule, '/spend_limits')]
 }
 
 function areWithin(networks: readonly string[], others: readonly string[]): boolean {

@@ -20,6 +20,7 @@ import {
   time,
   writtenTime,
 } from '../schema/schema.ts'
+import { shownSpendLimits, spendLimits } from '../spend-limits/schemas.ts'
 import { gatewayPattern, maxPatterns, modelPattern, resourcePrefix } from './body.ts'
 
 const setByServer = about('As responses show it; set by the server.')
@@ -88,6 +89,10 @@ const limits: Members = {
     orNull(listOf(modelPatterns, 1, maxPatterns)),
   ),
   not_before: about('When it becomes valid; immediately by default.', orNull(writtenTime)),
+  spend_limits: about(
+    'What its calls may cost, use and hold open, on all gateways together; no limits of its own by default.',
+    spendLimits('token'),
+  ),
 }
 
 export const newToken = closed(settings, limits)
@@ -103,7 +108,11 @@ export const changedToken = closed(settings, {
 })
 
 const shownLimits: Members = { expires_on: time, not_before: time }
-const shownCalls: Members = { gateways: listOf(text), models: listOf(text) }
+const shownCalls: Members = {
+  gateways: listOf(text),
+  models: listOf(text),
+  spend_limits: shownSpendLimits,
+}
 const status = oneOf(['active', 'disabled', 'expired'])
 
 const shown: Members = {

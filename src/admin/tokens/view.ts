@@ -3,6 +3,7 @@
 import type { Policy, Token, TokenOwner } from '../../store/records/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { isoTime, isoTimeOfUse } from '../records/record-handlers.ts'
+import { viewSpendLimits } from '../spend-limits/view.ts'
 import { resourcePrefix } from './body.ts'
 
 /** Shows a token without its value and digest; `lastUsed` is in ms since the epoch. */
@@ -16,6 +17,7 @@ export function viewToken(token: Token, now: number, lastUsed?: number) {
     ...viewCondition(token),
     ...(token.gateways && { gateways: token.gateways }),
     ...(token.models && { models: token.models }),
+    ...(token.spendLimits && { spend_limits: viewSpendLimits(token.spendLimits) }),
     ...viewLimits(token),
     issued_on: isoTime(token.issuedOn),
     modified_on: isoTime(token.modifiedOn),

@@ -8,11 +8,13 @@ import type { settings as gatewaySettings } from './ai-gateway/settings.ts'
 import type { changes as clientSettings, filters as clientFilters } from './client/settings.ts'
 import type { access, addresses, config, Values, yes } from './options.ts'
 import type { filters as logFilters } from './log/filters.ts'
+import type { Spending } from './spending.ts'
 
 export interface Input
   extends Values<typeof access & typeof addresses & typeof config & typeof yes>,
     Values<typeof clientFilters & typeof clientSettings>,
     Values<typeof gatewaySettings>,
+    Spending,
     Values<typeof logFilters> {
   readonly accept?: string
   readonly permission?: readonly string[]

@@ -347,6 +347,7 @@ test('lengths and counts end where the server says', async t => {
     ['updateGateway', 'unpriced_cost', 0.000000001, 0],
     ['createGateway', 'spend_limits', spending(20, 60), spending(21, 60)],
     ['updateGateway', 'spend_limits', spending(1, 'month'), spending(1, 'year')],
+    ['createToken', 'spend_limits', spending(5, 'day'), spending(6, 'day')],
     ['createOAuthClient', 'client_name', '\u{1f511}'.repeat(100), 'n'.repeat(101)],
     ['createOAuthClient', 'client_name', 'n \u00e9', 'n\n'],
     ['createOAuthClient', 'response_types', ['code'], ['code', 'code']],

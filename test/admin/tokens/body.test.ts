@@ -49,6 +49,19 @@ test('times and addresses are read', () => {
   assert.equal(token.expiresOn, Date.UTC(2026, 2, 1, 0, 0, 0, 500))
 })
 
+test('spend limits are those of a token, and null is none', () => {
+  const spend_limits = { rules: [{ id: 'a', limit: 0.1, limitType: 'cost', window: 'day' }] }
+  const token = read({ ...good, spend_limits }) as TokenBody
+  assert.deepEqual(
+    token.spendLimits?.rules.map(({ id, limit }) => [id, limit]),
+    [['a', 0.1]],
+  )
+  assert.deepEqual(read({ ...good, spend_limits: null }), read(good))
+  const each = { rules: [{ ...spend_limits.rules[0], model: { mode: 'partition' } }] }
+  assert.deepEqual(pointers({ ...good, spend_limits: each }), ['/spend_limits/rules/0/model/mode'])
+  assert.deepEqual(pointers({ ...good, spend_limit: null }), ['/spend_limit'])
+})
+
 test('gateways and models are patterns, and null is no limit', () => {
   const limits = {
     gateways: ['default', 'team-*'],

@@ -3,12 +3,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
 import type { Permission } from '../../../src/permissions/permit.ts'
+import type { SpendRule } from '../../../src/store/records/budget-rule.ts'
 import { digestOf, isWellFormed } from '../../../src/tokens/token.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 import { account } from '../../tokens/token-with.ts'
 import { allowing, startApi } from '../api.ts'
 import { keepAccess } from '../oauth-grants/access.ts'
 import { meet } from '../../help/meet.ts'
+import { auditQuery } from '../../store/contract-specimens.ts'
 
 const resources = { [`svc.api.account.${account}`]: '*' }
 
@@ -209,6 +211,62 @@ test('a token cannot create, update or roll a token that outlives it', async t =
     ['PUT', `/tokens/${token.id}/value`, {}],
   ] as const)
     assert.equal((await ask(method, path, { ...options, token: value })).status, 200, path)
+})
+
+test('spend limits are replaced with the other settings, and their change is audited', async t => {
+  const { ask, kept } = await startApi(t)
+  const rules = [{ id: 'day', limit: 0.1, limitType: 'cost', window: 'day' }]
+  const made = await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run'], { spend_limits: { rules } }) })
+  const { id, spend_limits } = made.json.result
+  const shown = { time_zone: 'UTC', technique: 'fixed', when_store_unreachable: 'closed' }
+  assert.deepEqual(spend_limits, { enabled: true, rules: [{ ...rules[0], enabled: true, ...shown }] })
+  const { value: _, ...read } = made.json.result
+  const changed = { ...read, spend_limits: { ...spend_limits, enabled: false } }
+  const put = await ask('PUT', `/tokens/${id}`, { body: changed })
+  assert.deepEqual(put.json.result.spend_limits, changed.spend_limits)
+  const gone = await ask('PUT', `/tokens/${id}`, { body: bodyOf(['AI Gateway Run']) })
+  assert.equal('spend_limits' in gone.json.result, false)
+  assert.equal((await kept.tokens.get(account, id))!.record.spendLimits, undefined)
+  const { items } = await kept.audit.list(account, auditQuery())
+  const updates = items.filter(({ resource, action }) => resource === id && action === 'update')
+  assert.deepEqual(
+    updates.map(({ changed }) => changed),
+    [['spend_limits'], ['spend_limits']],
+  )
+  const after = updates.map(({ values }) => values?.after.spend_limits)
+  assert.deepEqual(after.filter(Boolean), [changed.spend_limits])
+})
+
+test('a token with spend limits makes, changes and rolls no token that runs models, itself included', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const rule: SpendRule = {
+    ...{ id: 'r', isEnabled: true, unit: 'cost', limit: 1, window: 60, technique: 'fixed' },
+    whenUnreachable: 'closed',
+  }
+  const limitedTo = (isEnabled: boolean, isInEffect: boolean) =>
+    keepToken(['API Tokens Write', 'AI Gateway Run'], {
+      spendLimits: { isEnabled, rules: [{ ...rule, isEnabled: isInEffect }] },
+    })
+  const { token, value } = await limitedTo(true, true)
+  const other = await keepToken(['AI Gateway Run'])
+  const body = bodyOf(['AI Gateway Run'], {
+    spend_limits: { rules: [{ limit: 1, limitType: 'cost', window: 60 }] },
+  })
+  for (const [method, path, options] of [
+    ['POST', '/tokens', { body }],
+    ['PUT', `/tokens/${token.id}`, { body }],
+    ['PUT', `/tokens/${other.token.id}`, { body }],
+    ['PUT', `/tokens/${other.token.id}/value`, {}],
+  ] as const) {
+    const { status, json } = await ask(method, path, { ...options, token: value })
+    assert.equal(status, 403, `${method} ${path}`)
+    const rule = 'your token has spend_limits, so it cannot create or change a token that runs models'
+    assert.equal(json.errors[0].message, `Forbidden: ${rule}`)
+  }
+  const harmless = bodyOf(['API Tokens Read'])
+  assert.equal((await ask('POST', '/tokens', { body: harmless, token: value })).status, 200)
+  for (const free of [await limitedTo(false, true), await limitedTo(true, false)])
+    assert.equal((await ask('POST', '/tokens', { body, token: free.value })).status, 200)
 })
 
 test('a token cannot create one that is valid from more addresses than itself', async t => {

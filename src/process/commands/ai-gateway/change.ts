@@ -5,6 +5,7 @@ import { changeAsRead, withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
 import { json } from '../../terminal/format.ts'
 import { complain, print, tell, tellDone } from '../../terminal/output.ts'
+import { off, rulesOf, withRules } from '../spending.ts'
 import { type Setting, settingNames } from './settings.ts'
 import { gatewayIdFlaw, gateways, type ShownGateway, withGateway } from './gateways.ts'
 
@@ -14,8 +15,13 @@ export async function create(input: Input): Promise<number> {
   if (flaw !== null) return complain(flaw)
   const settings = settingsOf(input)
   if (typeof settings === 'string') return complain(settings)
+  const rules = rulesOf(input)
+  if (typeof rules === 'string') return complain(rules)
+  const limits = rules && { spend_limits: withRules(null, rules, input) }
   return withApi(input, async api => {
-    const { result } = await api.ask<ShownGateway>('POST', gateways, { body: { id, ...settings } })
+    const { result } = await api.ask<ShownGateway>('POST', gateways, {
+      body: { id, ...settings, ...limits },
+    })
     return tellDone(input, result, `Created the gateway ${id}. ${result.authentication ? closed : open}`)
   })
 }
@@ -24,16 +30,23 @@ export async function create(input: Input): Promise<number> {
 export async function set(input: Input): Promise<number> {
   const settings = settingsOf(input)
   if (typeof settings === 'string') return complain(settings)
-  if (Object.keys(settings).length === 0)
+  const rules = rulesOf(input)
+  if (typeof rules === 'string') return complain(rules)
+  if (Object.keys(settings).length === 0 && rules === null)
     return complain('nothing to change; see gatehouse gateway set --help')
   return withGateway(input, async (api, path, id) => {
     const { before, after } = await changeAsRead<ShownGateway>(
       api,
       path,
-      read => wholeOf(read, settings),
+      read =>
+        wholeOf(read, {
+          ...settings,
+          ...(rules && { spend_limits: withRules(read.spend_limits, rules, input) }),
+        }),
       'PUT',
     )
-    const changed = settingNames.map(memberOf).filter(name => before[name] !== after[name])
+    const members = [...settingNames.map(memberOf), 'spend_limits'] as const
+    const changed = members.filter(name => !isDeepStrictEqual(before[name], after[name]))
     tell(
       changed.length === 0
         ? `Nothing changed: the gateway ${id} already has these settings.`
@@ -48,20 +61,21 @@ export async function set(input: Input): Promise<number> {
 const closed = 'Calls need an API token.'
 const open = 'Anyone who can reach it may call it now, without a token.'
 
-type Settings = Readonly<Record<string, boolean | number | string>>
+type Value = boolean | number | string | null
+type Settings = Readonly<Record<string, Value>>
 
-function wholeOf(read: ShownGateway, settings: Settings): unknown {
+function wholeOf(read: ShownGateway, settings: object): unknown {
   const whole = { ...read, ...settings }
   return isDeepStrictEqual(whole, read) ? undefined : whole
 }
 
 function settingsOf(input: Input): Settings | string {
-  const settings: Record<string, boolean | number | string> = {}
+  const settings: Record<string, Value> = {}
   for (const name of settingNames) {
     const text = input[name]
     if (text === undefined) continue
     const value = kinds[name](text)
-    if (value === null) return `--${name} must be ${kinds[name] === flag ? 'on or off' : 'a whole number'}`
+    if (value === undefined) return `--${name} must be ${forms.get(kinds[name])}`
     settings[memberOf(name)] = value
   }
   return settings
@@ -75,12 +89,17 @@ function memberOf<Name extends Setting>(name: Name): Member<Name> {
   return name.replaceAll('-', '_') as Member<Name>
 }
 
-function flag(text: string): boolean | null {
-  return text === 'on' ? true : text === 'off' ? false : null
+function flag(text: string): boolean | undefined {
+  return text === 'on' ? true : text === 'off' ? false : undefined
 }
 
-function count(text: string): number | null {
-  return /^\d{1,15}$/.test(text) ? Number(text) : null
+function count(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+function dollars(text: string): number | null | undefined {
+  if (text === off) return null
+  return /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) : undefined
 }
 
 function word(text: string): string {
@@ -91,7 +110,16 @@ function constant(text: string): string {
   return text.toUpperCase().replaceAll('-', '_')
 }
 
-/** Readers for the text of each option; null for invalid text. */
+type Reader = (text: string) => Value | undefined
+
+/** What texts must be that can be invalid here; the API checks the others. */
+const forms: ReadonlyMap<Reader, string> = new Map<Reader, string>([
+  [flag, 'on or off'],
+  [count, 'a whole number'],
+  [dollars, 'an amount of USD such as 0.002, or off'],
+])
+
+/** Readers for the text of each option. */
 const kinds = {
   authentication: flag,
   'collect-logs': flag,
@@ -105,5 +133,7 @@ const kinds = {
   'retry-delay': count,
   'retry-backoff': word,
   'on-abandon': word,
+  'default-max-tokens': count,
+  'unpriced-cost': dollars,
   'stream-usage': flag,
-} as const satisfies Readonly<Record<Setting, (text: string) => boolean | number | string | null>>
+} as const satisfies Readonly<Record<Setting, Reader>>

@@ -7,6 +7,7 @@ import type { ApiClient } from '../api/api-client.ts'
 import { confirmed } from '../api/confirm.ts'
 import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
+import { inWords as limitsInWords, type WireLimits } from '../spending.ts'
 
 export function list(input: Input): Promise<number> {
   return withApi(input, async api => {
@@ -18,7 +19,7 @@ export function list(input: Input): Promise<number> {
 export function show(input: Input): Promise<number> {
   return withGateway(input, async (api, path) => {
     const { result } = await api.ask<ShownGateway>('GET', path)
-    return printResult(input, result, columns(members.map(name => [name, inWords(result[name])])))
+    return printResult(input, result, columns(members.map(name => [name, wordsOf(result, name)])))
   })
 }
 
@@ -55,6 +56,9 @@ const members = [
   'retry_delay',
   'retry_backoff',
   'on_abandon',
+  'spend_limits',
+  'default_max_tokens',
+  'unpriced_cost',
   'stream_usage',
   'created_at',
   'modified_at',
@@ -63,6 +67,11 @@ const members = [
 function inWords(value: string | number | boolean | null): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off'
   return String(value ?? '-')
+}
+
+function wordsOf(gateway: ShownGateway, name: (typeof members)[number]): string {
+  if (name !== 'spend_limits') return inWords(gateway[name])
+  return gateway.spend_limits === null ? '-' : limitsInWords(gateway.spend_limits)
 }
 
 const deletion = {
@@ -93,6 +102,9 @@ export interface ShownGateway {
   readonly retry_delay: number | null
   readonly retry_backoff: string | null
   readonly on_abandon: string
+  readonly spend_limits: WireLimits | null
+  readonly default_max_tokens: number
+  readonly unpriced_cost: number | null
   readonly stream_usage: boolean
   readonly created_at: string
   readonly modified_at: string

@@ -16,6 +16,14 @@ export const settings = {
   'retry-delay': text('MS', 'how long to wait before another attempt; default 200'),
   'retry-backoff': text('constant|linear|exponential', 'how that grows; default exponential'),
   'on-abandon': text('abort|drain', 'whether providers may finish when callers leave; default abort'),
+  'default-max-tokens': text(
+    'NUMBER',
+    'output tokens of calls that name no maximum, under a limit; default 4096',
+  ),
+  'unpriced-cost': text(
+    'USD|off',
+    'what a call to a model without a price costs; default off: it is refused',
+  ),
   'stream-usage': text('on|off', 'whether providers are asked for the usage of streams; default on'),
 }
 

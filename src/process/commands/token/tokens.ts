@@ -1,13 +1,17 @@
 // The verbs of `gatehouse token`, on the store itself: operators may have no other access.
 
+import { Field } from '../../../admin/http/field.ts'
+import { readSpendLimits } from '../../../admin/spend-limits/body.ts'
 import { gatewayPattern, maxPatterns, modelPattern } from '../../../admin/tokens/body.ts'
 import { viewToken } from '../../../admin/tokens/view.ts'
 import { isId } from '../../../base/ids/id.ts'
+import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import { nearest } from '../../../base/text/nearest.ts'
 import { visible } from '../../../base/text/visible.ts'
 import { permissionGroups } from '../../../permissions/permission-groups.ts'
 import type { Store, Versioned } from '../../../store/contract/store.ts'
 import { tokenResource } from '../../../store/records/audit-entry.ts'
+import type { SpendLimits } from '../../../store/records/budget-rule.ts'
 import type { Token } from '../../../store/records/records.ts'
 import { newToken } from '../../../tokens/new-token.ts'
 import { TokenTags } from '../../../tokens/token-tags.ts'
@@ -15,6 +19,7 @@ import { columns } from '../../terminal/format.ts'
 import { complain, refuse, tell, printResult, tellDone } from '../../terminal/output.ts'
 import { agrees, type Deed, obstacleToAsking } from '../api/confirm.ts'
 import type { Input } from '../input.ts'
+import { rulesOf } from '../spending.ts'
 import { auditHere, withAccount } from '../store/configured-store.ts'
 
 /** Writes only the value to stdout, so that a script can capture it. */
@@ -26,19 +31,36 @@ export async function create(input: Input): Promise<number> {
   if (unknown !== undefined) return complain(unknownPermission(unknown))
   const flaw = flawOf('only-gateway', gateways, gatewayPattern) ?? flawOf('only-model', models, modelPattern)
   if (flaw !== null) return complain(flaw)
+  const spendLimits = spendLimitsOf(input)
+  if (typeof spendLimits === 'string') return complain(spendLimits)
   return withAccount(input, async (store, account) => {
     const permissions = groups.map(({ id }) => id)
     const policy = { effect: 'allow', permissionGroups: permissions, accounts: [account] } as const
     const now = Date.now()
     const minted = await new TokenTags(store).mint('svct_')
-    const limits = { ...(gateways && { gateways }), ...(models && { models }) }
+    const limits = {
+      ...(gateways && { gateways }),
+      ...(models && { models }),
+      ...(spendLimits && { spendLimits }),
+    }
     const { token, value } = newToken(account, { name, policies: [policy], ...limits }, now, minted)
-    const set = ['name', 'policies', ...Object.keys(limits)]
+    const names = Object.keys(limits).map(name => (name === 'spendLimits' ? 'spend_limits' : name))
+    const set = ['name', 'policies', ...names]
     const audit = auditHere(account, 'create', tokenResource(token), set, now)
     if (!(await store.tokens.insert(token, { audit }))) throw new Error('two random token ids are the same')
     tell(`Account ${account}, token ${token.id}. Its value is shown only once:`)
     return printResult(input, { ...viewToken(token, now), value }, `${value}\n`)
   })
+}
+
+function spendLimitsOf(input: Input): SpendLimits | string | null {
+  const rules = rulesOf(input)
+  if (rules === null || typeof rules === 'string') return rules
+  if (rules.length === 0) return null
+  const faults: Fault[] = []
+  const { spend_limits } = new Field({ spend_limits: { rules } }, faults).members(['spend_limits'])
+  const limits = readSpendLimits(spend_limits, 'token')
+  return faults[0]?.message ?? limits
 }
 
 function flawOf(option: string, patterns: readonly string[] = [], form: RegExp): string | null {

@@ -2,6 +2,7 @@
 
 import type { Command } from '../command.ts'
 import { config, json, yes, text, texts } from '../options.ts'
+import { spending } from '../spending.ts'
 
 const account = {
   account: text('ID', 'the account; needed only if the store has several'),
@@ -22,6 +23,7 @@ export const tokenCommands: Readonly<Record<string, Command>> = {
         'MODEL',
         'a model that the token may call, such as openai/gpt-4o*; repeatable, default all',
       ),
+      ...spending,
       ...account,
       ...config,
       ...json,

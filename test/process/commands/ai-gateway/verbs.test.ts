@@ -37,13 +37,22 @@ test('a gateway is created with what the options say, and closed without any', a
     ['retry-backoff', 'linear'],
     ['on-abandon', 'drain'],
     ['stream-usage', 'off'],
+    ['default-max-tokens', '500'],
+    ['unpriced-cost', '0.002'],
+    ['concurrent-calls', '9'],
   ].map(([name, value]) => `--${name}=${value}`)
   const full = await gateway('create', 'trial', ...settings, '--json')
   assert.equal(full.code, 0, full.stderr)
   assert.match(full.stderr, /Anyone who can reach it may call it now, without a token\.\n$/)
   assert.equal(JSON.parse(full.stdout).rate_limiting_key, 'token')
   assert.equal((await keptOf('support'))!.authentication, true)
-  const { createdAt: _, modifiedAt: __, ...record } = (await keptOf('trial'))!
+  const { createdAt: _, modifiedAt: __, spendLimits, ...record } = (await keptOf('trial'))!
+  const [{ id: ___, ...rule }, ...more] = spendLimits!.rules as unknown as [{ id: string }]
+  assert.deepEqual(more, [])
+  assert.deepEqual(rule, {
+    ...{ isEnabled: true, unit: 'concurrency', limit: 9, window: null, technique: 'fixed' },
+    whenUnreachable: 'closed',
+  })
   assert.deepEqual(record, {
     account,
     id: 'trial',
@@ -55,9 +64,8 @@ test('a gateway is created with what the options say, and closed without any', a
     streamUsage: false,
     retry: { maxAttempts: 3, delay: 500, backoff: 'linear' },
     onAbandon: 'drain',
-    spendLimits: null,
-    defaultMaxTokens: 4096,
-    unpricedCost: null,
+    defaultMaxTokens: 500,
+    unpricedCost: 0.002,
     byokOnly: false,
   })
 })
@@ -81,6 +89,28 @@ test('set changes what is named, leaves the rest, and says so', async t => {
   assert.deepEqual((await keptOf('support'))!, record)
 })
 
+test('set changes limits of what calls spend, and keeps what it does not name', async t => {
+  const { gateway, keptOf } = await start(t)
+  const spending = ['--spend', '100/month', '--spend', '5/day', '--concurrent-calls', '4']
+  await gateway('create', 'support', ...spending, '--unpriced-cost', '0.5')
+  const rulesOf = async () => (await keptOf('support'))!.spendLimits?.rules ?? []
+  const [month] = await rulesOf()
+  const changed = await gateway('set', 'support', '--spend', '200/month')
+  assert.equal(changed.stderr, 'Changed spend_limits of the gateway support.\n')
+  const shown = (await rulesOf()).map(({ id, unit, limit }) => [unit, limit, id === month!.id])
+  assert.deepEqual(shown, [
+    ['concurrency', 4, false],
+    ['cost', 200, true],
+  ])
+  assert.match((await gateway('set', 'support', '--spend', '200/month')).stderr, /^Nothing changed/)
+  const { stdout } = await gateway('show', 'support')
+  assert.match(stdout, /^spend_limits +4 calls at a time; 200 USD a month$/m)
+  const off = ['--spend', 'off', '--concurrent-calls', 'off', '--unpriced-cost', 'off']
+  const ended = await gateway('set', 'support', ...off)
+  assert.equal(ended.stderr, 'Changed unpriced_cost, spend_limits of the gateway support.\n')
+  assert.match((await gateway('show', 'support')).stdout, /^spend_limits +-$/m)
+})
+
 test('what is wrong is said before or by the API, with nothing done', async t => {
   const { gateway, keptOf } = await start(t)
   const before = await keptOf('default')
@@ -97,6 +127,10 @@ test('what is wrong is said before or by the API, with nothing done', async t =>
       2,
       /^gatehouse: the id of a gateway has 1 to 64 lower-case /,
     ],
+    [['set', 'default', '--spend', '5'], 2, /^gatehouse: --spend must be USD in a minute, /],
+    [['create', 'new', '--spend', '5'], 2, /^gatehouse: --spend must be USD in a minute, /],
+    [['set', 'default', '--unpriced-cost', 'free'], 2, /--unpriced-cost must be an amount of USD such as/],
+    [['set', 'default', '--spend', '9999999/day'], 1, /limit must be a number of USD above 0, up to 1000000/],
     [['set', 'default', '--rate-limiting-limit', '5'], 1, /rate_limiting_interval must be at least 1 second/],
     [['set', 'nobody', '--stream-usage', 'off'], 1, /^gatehouse: Gateway not found/],
     [['create', 'default'], 1, /^gatehouse: id is taken by another gateway/],

@@ -86,6 +86,36 @@ test('a token is limited to gateways and models, whose names are checked', async
   }
 })
 
+test('a token has spend limits, which are checked as the API checks them', async t => {
+  const { token, store } = await filled(t)
+  const args = ['--spend', '0.10/day', '--tokens-per-minute', '10000', '--concurrent-calls', '4']
+  const { code, stdout, stderr } = await token('create', ...args)
+  assert.equal(code, 0, stderr)
+  const { account, id, spendLimits } = (await store.tokens.findByDigest(digestOf(stdout.trim())))!
+  assert.deepEqual(
+    spendLimits!.rules.map(({ unit, limit, window }) => [unit, limit, window]),
+    [
+      ['cost', 0.1, 'day'],
+      ['tokens', 10_000, 60],
+      ['concurrency', 4, null],
+    ],
+  )
+  const { items } = await store.audit.list(account, auditQuery())
+  const entry = items.find(({ resource }) => resource === id)
+  assert.deepEqual(entry?.changed, ['name', 'policies', 'spend_limits'])
+  for (const [option, value, sentence] of [
+    ['--spend', '5', /--spend must be USD in a minute/],
+    ['--spend', '9999999/day', /limit must be a number of USD above 0, up to 1000000/],
+    ['--concurrent-calls', '1000000', /limit must be a whole number from 1 to 100000/],
+  ] as const) {
+    const refused = await token('create', option, value)
+    assert.deepEqual([refused.code, refused.stdout], [2, ''])
+    assert.match(refused.stderr, sentence)
+  }
+  const plain = await token('create', '--spend', 'off')
+  assert.equal((await store.tokens.findByDigest(digestOf(plain.stdout.trim())))!.spendLimits, undefined)
+})
+
 test('tokens are listed as the API shows them, without their values', async t => {
   const { token, store, account } = await filled(t)
   const made = await token('create', '--name', 'laptop', '--permission', 'AI Gateway Read', '--json')
