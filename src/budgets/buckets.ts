@@ -25,7 +25,9 @@ interface BudgetRule {
 
 interface Bucket {
   readonly rule: BudgetRule
-  /** Has no text of clients; another window or other partitions make it another. */
+  /**
+   * Digests of what its rule counts and of the partition, and the end of a fixed window: no text of clients.
+   */
   readonly bucket: string
   readonly window: BudgetWindow
 }
@@ -119,7 +121,8 @@ class CompiledRule {
   #until = 0
 
   constructor(rule: SpendRule, { account, owner, id }: Owner) {
-    const { unit, window, timeZone, technique, limit, whenUnreachable } = rule
+    const { unit, window, technique, limit, whenUnreachable } = rule
+    const zone = typeof window === 'string' ? (rule.timeZone ?? 'UTC') : null
     const inUnits = unit === 'cost' ? Math.round(limit * 1e9) : limit
     const criteria = criteriaOf(rule)
     const partitions = criteria.filter(({ criterion }) => criterion.mode === 'partition')
@@ -128,8 +131,8 @@ class CompiledRule {
       criterion.mode === 'filter' ? [filterOf(fact, criterion.values)] : [],
     )
     this.#partitions = partitions.map(({ fact }) => fact)
-    const counted = [account, owner, id, rule.id, unit, window, technique, timeZone ?? null]
-    this.#digest = digestOf([...counted, ...partitions.map(({ name }) => name)])
+    const counted = [account, owner, id, rule.id, unit, window, technique, zone]
+    this.#digest = digestOf([...counted, ...partitions.map(({ name }) => name)], ruleLength)
     this.#endOf = endsOf(rule)
     this.#window =
       typeof window === 'number' && technique === 'sliding'
@@ -171,8 +174,9 @@ class CompiledRule {
   }
 
   #make(value: string | null): Bucket {
-    const digest = this.isPartitioned ? digestOf([this.#digest, value]) : this.#digest
-    const bucket = this.#endOf === null ? digest : `${digest}.${(this.#until / 1000).toString(36)}`
+    const partition = this.isPartitioned ? digestOf([this.#digest, value], valueLength) : ''
+    const end = this.#endOf === null ? '' : `.${(this.#until / 1000).toString(36)}`
+    const bucket = `${this.#digest}${partition}${end}`
     const made = { rule: this.rule, bucket, window: this.#window }
     if (value !== null && value.length > maxLength) return made
     if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!)
@@ -189,9 +193,12 @@ function endsOf({ window, technique, timeZone }: SpendRule): ((now: number) => n
   return technique === 'sliding' ? null : now => (Math.floor(now / period) + 1) * period
 }
 
-/** 132 bits: nobody finds two values with the same. */
-function digestOf(parts: readonly unknown[]): string {
-  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22)
+/** 96 and 132 bits: nobody finds two values with the same, nor the one of a rule that is not theirs. */
+const ruleLength = 16
+const valueLength = 22
+
+function digestOf(parts: readonly unknown[], length: number): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, length)
 }
 
 type Fact = (call: CallFacts, caller: Caller) => string | null
@@ -218,11 +225,9 @@ function criteriaOf(rule: SpendRule): readonly NamedCriterion[] {
     const criterion = rule[name]
     return criterion === undefined ? [] : [{ name, fact: facts[name], criterion }]
   })
-  const metadata = Object.entries(rule.metadata ?? {}).map(([name, criterion]) => ({
-    name: `metadata.${name}`,
-    fact: metadataFact(name),
-    criterion,
-  }))
+  const metadata = Object.entries(rule.metadata ?? {})
+    .map(([name, criterion]) => ({ name: `metadata.${name}`, fact: metadataFact(name), criterion }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
   return [...own, ...metadata]
 }
 

@@ -104,6 +104,13 @@ test('a changed limit keeps the bucket; what is counted, and for whom, makes it 
   ]
   const keys = [base, ...others.map(one => keyOf(one))]
   assert.equal(new Set(keys).size, keys.length)
+  const inUtc = rule({ window: 'day', timeZone: 'UTC' })
+  assert.equal(keyOf(inUtc), keyOf(rule({ window: 'day' })))
+  const [one, two] = [
+    { a: partition, b: partition },
+    { b: partition, a: partition },
+  ]
+  assert.equal(keyOf(rule({ metadata: one })), keyOf(rule({ metadata: two })))
   const elsewhere = [{ id: 'other' }, { account: 'f'.repeat(32) }]
   for (const place of elsewhere)
     assert.notEqual(bucketsOf({ ...gatewayWith(rule()), ...place }, plain, call, now)[0]!.bucket, base)
@@ -189,7 +196,7 @@ test('keys are short, have no text of the call, and are the same in every proces
     fc.property(text, text, (team, model) => {
       const one = rule({ metadata: { team: partition }, model: partition })
       const key = keyOf(one, { metadata: { team }, model })!
-      assert.match(key, /^[A-Za-z0-9_-]{22}\.[0-9a-z]{6}$/)
+      assert.match(key, /^[A-Za-z0-9_-]{38}\.[0-9a-z]{6}$/)
       assert.equal(keyOf({ ...one }, { metadata: { team }, model }), key)
     }),
   )

@@ -141,7 +141,7 @@ function readWindow(
     if (kind === 'sliding') technique.refuse(`must be fixed or be left out, since window is ${window.value}`)
     return {
       window: (period as CalendarPeriod | null) ?? 'day',
-      ...(zone !== undefined && { timeZone: zone }),
+      timeZone: zone ?? 'UTC',
       technique: 'fixed',
     }
   }
@@ -169,7 +169,7 @@ function isTimeZone(text: string): boolean {
 function readMetadata(field: Field, isFilterOnly: boolean): Readonly<Record<string, Criterion>> | null {
   const object = orUsual(field)?.object() ?? null
   if (object === null) return null
-  const names = Object.keys(object)
+  const names = Object.keys(object).sort()
   if (names.length > maxNames || !names.every(isName)) {
     field.refuse(`must have at most ${maxNames} members, with names of 1 to ${maxNameLength} characters`)
     return null

@@ -218,6 +218,7 @@ test('whatever comes is read or refused, and what is read can be read again', ()
   const rule = fc.oneof(
     fc.dictionary(member, value),
     fc.dictionary(member, value).map(members => ({ ...cost, ...members })),
+    fc.dictionary(member, value, { maxKeys: 3 }).map(members => ({ ...cost, window: 'day', ...members })),
   )
   const limits = fc.oneof(fc.jsonValue(), fc.record({ rules: fc.array(rule, { maxLength: 6 }) }))
   fc.assert(
