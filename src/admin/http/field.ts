@@ -2,6 +2,7 @@
 
 import { isObject, pointerStep } from '../../base/text/json.ts'
 import { parseMoment } from '../../base/text/moment.ts'
+import { didYouMean } from '../../base/text/nearest.ts'
 import type { Rule } from '../../config/shape/shape.ts'
 import { faultAt } from '../../errors/catalogue/api-faults.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
@@ -112,8 +113,7 @@ export class Field {
   ): Readonly<Record<Required | Optional, Field>> {
     const object = this.object()
     const names: readonly string[] = [...required, ...optional]
-    for (const name of Object.keys(object ?? {}))
-      if (!names.includes(name)) this.#member(undefined, name).refuse('is an unknown member', 'unknown')
+    for (const name of Object.keys(object ?? {})) if (!names.includes(name)) this.#refuseUnknown(name, names)
     const fields = names.map(name => [name, this.#member(ownValue(object, name), name)] as const)
     if (object)
       for (const [, field] of fields.slice(0, required.length))
@@ -126,6 +126,12 @@ export class Field {
     if (value === undefined) return null
     if (isObject(value)) return value
     return this.refuse('must be an object')
+  }
+
+  #refuseUnknown(name: string, known: readonly string[]): void {
+    if (this.#faults.length >= maxFaults) return
+    const hint = didYouMean(name.slice(0, maxNameLength), known)
+    this.#member(undefined, name).refuse(`is an unknown member${hint}`, 'unknown')
   }
 
   #member(value: unknown, name: string): Field {
