@@ -1,0 +1,293 @@
+// Reserves what calls may spend. Far from a limit a process draws from shares that the store has lent to it;
+// near one, each call is one step of the store, atomic over all its budgets.
+
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../base/clock.ts'
+import type { Logger } from '../log/log.ts'
+import type { BudgetReply } from '../store/records/budget.ts'
+import type { Budgets } from '../store/contract/budgets.ts'
+import type { MaybeAtOnce } from '../store/contract/store.ts'
+import type { BudgetRefusal, Charge } from './charge.ts'
+import { Purse, refusalOf } from './purse.ts'
+import { type Lender, Reservation } from './reservation.ts'
+
+interface HolderOptions {
+  readonly budgets: Budgets
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'warn' | 'info'>
+  /** Unique among all processes; random by default. */
+  readonly id?: string
+  /** Ms between two looks; null if somebody else calls `look`. */
+  readonly lookPeriod?: number | null
+}
+
+/** Ms for which shares are leased, and between two looks at them. */
+const lease = 15_000
+const usualPeriod = 1_000
+/** Ms after a failed step in which calls do not wait for another one. */
+const outagePeriod = 500
+/** Lines of a step that no call waits for. */
+const maxLines = 500
+
+type Verdict = Reservation | BudgetRefusal
+
+interface Waiting {
+  readonly charges: readonly Charge[]
+  readonly purses: readonly Purse[]
+  readonly resolve: (refusal: BudgetRefusal | null) => void
+}
+
+/** The shares of one account. */
+interface Account {
+  readonly id: string
+  readonly purses: Map<string, Purse>
+  waiting: Waiting[]
+  /** Whether steps of it are sent, one after the other. */
+  isBusy: boolean
+}
+
+export class BudgetHolder implements Lender {
+  readonly #budgets: Budgets
+  readonly #clock: Clock
+  readonly #log: HolderOptions['log']
+  readonly #id: string
+  readonly #lookPeriod: number | null
+  readonly #accounts = new Map<string, Account>()
+  #shares = 0
+  #sequence = 0
+  /** Monotonic ms until which the store counts as unreachable. */
+  #outUntil = Number.NEGATIVE_INFINITY
+  #isOut = false
+  #isLooking = false
+  #isClosing = false
+  #looks: NodeJS.Timeout | null = null
+  readonly #nextShare = () => `${this.#id}.${(this.#shares++).toString(36)}`
+
+  constructor({
+    budgets,
+    clock,
+    log,
+    id = randomBytes(9).toString('base64url'),
+    lookPeriod = usualPeriod,
+  }: HolderOptions) {
+    this.#lookPeriod = lookPeriod
+    this.#budgets = budgets
+    this.#clock = clock
+    this.#log = log
+    this.#id = id
+  }
+
+  /** At once where all charges are far from their limits, or one was refused just now. Never rejects. */
+  reserve(account: string, charges: readonly Charge[]): MaybeAtOnce<Verdict> {
+    const now = this.#clock.monotonic()
+    const own = this.#accountOf(account)
+    const purses: Purse[] = []
+    let isNear = false
+    for (const charge of charges) {
+      const purse = own.purses.get(charge.bucket) ?? this.#open(own, charge, now)
+      if (purse.limit !== charge.limit) purse.limit = charge.limit
+      if (!purse.canDraw(charge.amount, now)) isNear = true
+      purses.push(purse)
+    }
+    if (!isNear) {
+      for (let i = 0; i < purses.length; i++) purses[i]!.draw(charges[i]!.amount, now)
+      return new Reservation(this, account, charges, purses)
+    }
+    const refusal = this.#fit(own, charges, purses, now)
+    if (!(refusal instanceof Promise)) return refusal ?? new Reservation(this, account, charges, purses)
+    return refusal.then(refusal => refusal ?? new Reservation(this, account, charges, purses))
+  }
+
+  lend(
+    account: string,
+    charges: readonly Charge[],
+    purses: readonly Purse[],
+    amounts: readonly number[],
+  ): MaybeAtOnce<BudgetRefusal | null> {
+    const now = this.#clock.monotonic()
+    const further = charges.map((charge, i) => ({ ...charge, amount: amounts[i]! }))
+    if (purses.some((purse, i) => !purse.canDraw(amounts[i]!, now)))
+      return this.#fit(this.#accountOf(account), further, purses, now)
+    for (const [i, purse] of purses.entries()) purse.draw(amounts[i]!, now)
+    return null
+  }
+
+  /** Looks after all shares: reports what was spent, renews leases, returns what is idle. */
+  async look(): Promise<void> {
+    if (this.#isLooking) return
+    this.#isLooking = true
+    for (const account of this.#accounts.values()) {
+      const now = this.#clock.monotonic()
+      if (account.isBusy) continue
+      // None of them can be of a call that waits.
+      for (const [key, purse] of account.purses) if (purse.isIdle(now)) account.purses.delete(key)
+      if (hasDue(account, now)) await this.#serve(account)
+      if (account.purses.size === 0 && !account.isBusy) this.#accounts.delete(account.id)
+    }
+    this.#isLooking = false
+    if (this.#accounts.size === 0) this.#rest()
+  }
+
+  /** Reports what was spent and returns what is free, as far as the store responds. */
+  async close(): Promise<void> {
+    this.#rest()
+    this.#isClosing = true
+    await Promise.all(Array.from(this.#accounts.values(), account => account.isBusy || this.#serve(account)))
+  }
+
+  #accountOf(id: string): Account {
+    const known = this.#accounts.get(id)
+    if (known !== undefined) return known
+    const account = { id, purses: new Map(), waiting: [], isBusy: false }
+    this.#accounts.set(id, account)
+    if (this.#lookPeriod !== null)
+      this.#looks ??= setInterval(() => void this.look(), this.#lookPeriod).unref()
+    return account
+  }
+
+  #open(account: Account, charge: Charge, now: number): Purse {
+    const purse = new Purse(charge, this.#nextShare, now)
+    account.purses.set(charge.bucket, purse)
+    return purse
+  }
+
+  /** Reserves by a step of the store, unless one of the charges was refused just now. */
+  #fit(
+    account: Account,
+    charges: readonly Charge[],
+    purses: readonly Purse[],
+    now: number,
+  ): MaybeAtOnce<BudgetRefusal | null> {
+    for (const [i, purse] of purses.entries()) {
+      const state = purse.refusalOf(charges[i]!.amount, now)
+      if (state !== null) return refusalOf(state, charges[i]!, i)
+    }
+    if (now < this.#outUntil) return admitWithout(charges, purses, now)
+    const { promise, resolve } = Promise.withResolvers<BudgetRefusal | null>()
+    account.waiting.push({ charges, purses, resolve })
+    if (!account.isBusy) void this.#serve(account)
+    return promise
+  }
+
+  /** Sends what is due; calls that come while a step is under way share the next one. */
+  async #serve(account: Account): Promise<void> {
+    account.isBusy = true
+    do {
+      const { waiting } = account
+      account.waiting = []
+      if (await this.#step(account, waiting)) continue
+      // Together they do not fit, but some may.
+      for (const one of waiting) await this.#step(account, [one])
+    } while (account.waiting.length > 0 || this.#goesOn(account))
+    account.isBusy = false
+  }
+
+  /** Whether one step could not say everything. */
+  #goesOn(account: Account): boolean {
+    const now = this.#clock.monotonic()
+    return account.purses.size > maxLines && now >= this.#outUntil && hasDue(account, now)
+  }
+
+  /** Sends one step; false if several calls do not fit together. */
+  async #step(account: Account, waiting: readonly Waiting[]): Promise<boolean> {
+    const now = this.#clock.monotonic()
+    const calls = waiting.filter(call => !isRefused(call, now))
+    if (calls.length === 0 && waiting.length > 0) return true
+    const needs = needsOf(calls)
+    for (const purse of account.purses.values()) {
+      if (needs.size >= maxLines) break
+      if (!needs.has(purse) && (this.#isClosing || purse.needsStep(now))) needs.set(purse, 0)
+    }
+    const purses = [...needs.keys()]
+    const lines = Array.from(needs, ([purse, need]) => purse.line(need, now, this.#isClosing))
+    try {
+      const step = { account: account.id, sequence: ++this.#sequence, lease, lines }
+      const reply = await this.#budgets.step(step)
+      this.#comeBack()
+      for (const [i, purse] of purses.entries()) purse.confirm(reply.states[i]!, reply.isGranted, now)
+      if (!reply.isGranted && calls.length > 1) return false
+      for (const call of calls) call.resolve(this.#verdict(call, purses, reply))
+    } catch (error) {
+      this.#goOut(error)
+      for (const purse of purses) purse.lose()
+      for (const { charges, purses, resolve } of calls)
+        resolve(admitWithout(charges, purses, this.#clock.monotonic()))
+    }
+    return true
+  }
+
+  #verdict(
+    { charges, purses }: Waiting,
+    stepped: readonly Purse[],
+    reply: BudgetReply,
+  ): BudgetRefusal | null {
+    const now = this.#clock.monotonic()
+    if (reply.isGranted) {
+      for (const [i, purse] of purses.entries()) purse.hold(charges[i]!.amount, now)
+      return null
+    }
+    for (const [i, purse] of purses.entries()) {
+      const state = reply.states[stepped.indexOf(purse)]!
+      if (state.fits) continue
+      purse.refuse(charges[i]!.amount, state, now)
+      return refusalOf(state, charges[i]!, i)
+    }
+    // The step arrived late: its outcome is unknown.
+    return admitWithout(charges, purses, now)
+  }
+
+  #goOut(error: unknown): void {
+    this.#outUntil = this.#clock.monotonic() + outagePeriod
+    if (!this.#isOut) this.#log.warn({ err: error }, 'budgets not counted: store unreachable')
+    this.#isOut = true
+  }
+
+  #comeBack(): void {
+    if (this.#isOut) this.#log.info('budgets counted again')
+    this.#isOut = false
+  }
+
+  #rest(): void {
+    if (this.#looks !== null) clearInterval(this.#looks)
+    this.#looks = null
+  }
+}
+
+/** Admits a call without the store, or refuses it if one of its rules says so. */
+function admitWithout(
+  charges: Waiting['charges'],
+  purses: readonly Purse[],
+  now: number,
+): BudgetRefusal | null {
+  const charge = charges.findIndex(({ whenUnreachable }) => whenUnreachable === 'closed')
+  if (charge !== -1)
+    return { reason: 'store_unreachable', charge, limit: charges[charge]!.limit, spent: 0, wait: outageWait }
+  for (const [i, purse] of purses.entries()) purse.hold(charges[i]!.amount, now)
+  return null
+}
+
+/** Ms; nobody knows how long an outage takes. */
+const outageWait = 30_000
+
+function hasDue({ purses }: Account, now: number): boolean {
+  for (const purse of purses.values()) if (purse.needsStep(now)) return true
+  return false
+}
+
+function needsOf(calls: readonly Waiting[]): Map<Purse, number> {
+  const needs = new Map<Purse, number>()
+  for (const { charges, purses } of calls)
+    for (const [i, purse] of purses.entries()) needs.set(purse, (needs.get(purse) ?? 0) + charges[i]!.amount)
+  return needs
+}
+
+/** Refuses a call that waits if another one of its kind was refused just now. */
+function isRefused({ charges, purses, resolve }: Waiting, now: number): boolean {
+  for (const [i, purse] of purses.entries()) {
+    const state = purse.refusalOf(charges[i]!.amount, now)
+    if (state === null) continue
+    resolve(refusalOf(state, charges[i]!, i))
+    return true
+  }
+  return false
+}

@@ -1,0 +1,179 @@
+// What one process may spend from one bucket, and what it has spent.
+
+import type { BudgetBucket, BudgetLine, BudgetState } from '../store/records/budget.ts'
+import type { BudgetRefusal, Charge } from './charge.ts'
+
+/** Ms for which a refusal is repeated without a step: a raise counts within a second. */
+const refusalPeriod = 500
+/** Ms after the last confirmed step in which a share may still be drawn from; less than a lease. */
+const drawingPeriod = 10_000
+/** Ms without a draw after which a share is returned. */
+const idlePeriod = 2_000
+/** Ms after which a lease is renewed. */
+const renewalPeriod = 4_000
+/** Ms for which the store certainly remembers a share whose lease has expired. */
+const memory = 300_000
+/** Calls like the present one for which a share is asked. */
+const usualShare = 8
+
+export class Purse {
+  readonly bucket: BudgetBucket['bucket']
+  readonly window: BudgetBucket['window']
+  limit: number
+  #share: string
+  readonly #nextShare: () => string
+  /** Spent, and of that confirmed by the store. */
+  #total = 0
+  #reported = 0
+  /** Reserved for calls, and what of that is charged if this process dies. */
+  #held = 0
+  #atRisk = 0
+  /** Leased, and not reserved. */
+  #free = 0
+  /** Drawn since the last step; and in the time before that. */
+  #recent = 0
+  #rate = 0
+  #drawnAt: number
+  /** When the last confirmed step was sent; negative infinity before. */
+  #confirmedAt = Number.NEGATIVE_INFINITY
+  #isStale = false
+  #refusal: { readonly need: number; readonly until: number; readonly state: BudgetState } | null = null
+  /** What all processes have spent or leased, as last heard. */
+  #used = 0
+  /** The line under way. */
+  #sent: BudgetLine | null = null
+
+  /** Names of shares are never used twice. */
+  constructor({ bucket, window, limit }: Charge, nextShare: () => string, now: number) {
+    this.bucket = bucket
+    this.window = window
+    this.limit = limit
+    this.#nextShare = nextShare
+    this.#share = nextShare()
+    this.#drawnAt = now
+  }
+
+  /** What is left of the limit, as far as this process knows. */
+  get remaining(): number {
+    return Math.max(0, this.limit - this.#used + this.#free)
+  }
+
+  get isUnderWay(): boolean {
+    return this.#sent !== null
+  }
+
+  /** Whether nothing of it is of use any more. */
+  isIdle(now: number): boolean {
+    const isEmpty = this.#held === 0 && this.#free === 0 && this.#total === this.#reported
+    return isEmpty && this.#sent === null && !this.#isStale && now - this.#drawnAt > refusalPeriod
+  }
+
+  canDraw(amount: number, now: number): boolean {
+    return amount <= this.#free && now - this.#confirmedAt <= drawingPeriod
+  }
+
+  draw(amount: number, now: number): void {
+    this.#free -= amount
+    this.hold(amount, now)
+  }
+
+  /** Reserves what was granted, or what is admitted without the store. */
+  hold(amount: number, now: number): void {
+    this.#held += amount
+    this.#atRisk += amount
+    this.#recent += amount
+    this.#drawnAt = now
+  }
+
+  /** Turns a reservation into what was spent. */
+  settle(reserved: number, atRisk: number, spent: number): void {
+    this.#held -= reserved
+    this.#atRisk -= atRisk
+    this.#total += spent
+    this.#free = Math.max(0, this.#free + reserved - spent)
+  }
+
+  /** Changes by how much a reservation is charged if this process dies. */
+  risk(change: number): void {
+    this.#atRisk += change
+    this.#isStale = true
+  }
+
+  /** Repeats a refusal that is fresh. */
+  refusalOf(amount: number, now: number): BudgetState | null {
+    const refusal = this.#refusal
+    return refusal !== null && now < refusal.until && amount >= refusal.need ? refusal.state : null
+  }
+
+  refuse(need: number, state: BudgetState, now: number): void {
+    this.#refusal = { need, until: now + refusalPeriod, state }
+  }
+
+  /** Whether the store has to hear of it although no call needs more. */
+  needsStep(now: number): boolean {
+    if (this.#total !== this.#reported || this.#isStale) return true
+    if (this.#free > 0 && now - this.#drawnAt > idlePeriod) return true
+    return this.#held + this.#free > 0 && now - this.#confirmedAt > renewalPeriod
+  }
+
+  /** Gives up the free part, which may be granted anew, and says all that the store has to know. */
+  line(need: number, now: number, isLast = false): BudgetLine {
+    const isIdle = isLast || now - this.#drawnAt > idlePeriod
+    if (now - this.#confirmedAt > memory) this.#startOver()
+    this.#rate = Math.max(this.#recent, Math.floor(this.#rate / 2))
+    this.#recent = 0
+    this.#free = 0
+    this.#isStale = false
+    const { bucket, window, limit } = this
+    this.#sent = {
+      bucket,
+      window,
+      limit,
+      share: this.#share,
+      total: this.#total,
+      keep: this.#held,
+      ifLost: Math.min(this.#atRisk, this.#held),
+      need,
+      want: isIdle && need === 0 ? 0 : Math.max(need * usualShare, 2 * this.#rate),
+    }
+    return this.#sent
+  }
+
+  /** The store may have forgotten the share: what it confirmed is spent, and the rest is of a new one. */
+  #startOver(): void {
+    if (this.#confirmedAt === Number.NEGATIVE_INFINITY) return
+    this.#total -= this.#reported
+    this.#reported = 0
+    this.#share = this.#nextShare()
+    this.#confirmedAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** Takes what the store granted beyond needs. */
+  confirm(state: BudgetState, isGranted: boolean, sentAt: number): void {
+    const { total, keep, need } = this.#sent!
+    this.#sent = null
+    this.#reported = Math.max(this.#reported, total)
+    this.#confirmedAt = sentAt
+    this.#free += Math.max(0, state.amount - keep - (isGranted ? need : 0))
+    this.#used = state.spent + state.leased
+    if (isGranted) this.#refusal = null
+  }
+
+  /** The outcome of a step is unknown: the next one says everything again. */
+  lose(): void {
+    this.#sent = null
+    this.#isStale = true
+  }
+}
+
+/** Makes the refusal of a call out of what the store says about one of its charges. */
+export function refusalOf(state: BudgetState, { limit }: Charge, charge: number): BudgetRefusal {
+  const { spent, leased, wait } = state
+  return {
+    reason: wait === null ? 'never' : 'over',
+    charge,
+    limit,
+    spent: spent + leased,
+    wait: wait ?? Number.POSITIVE_INFINITY,
+  }
+}

@@ -1,0 +1,91 @@
+// What is reserved for one call until it is known what it spent.
+
+import type { MaybeAtOnce } from '../store/contract/store.ts'
+import type { BudgetRefusal, Charge } from './charge.ts'
+import type { Purse } from './purse.ts'
+
+/** Who reserves more for a call that is under way. */
+export interface Lender {
+  lend(
+    account: string,
+    charges: readonly Charge[],
+    purses: readonly Purse[],
+    amounts: readonly number[],
+  ): MaybeAtOnce<BudgetRefusal | null>
+}
+
+export class Reservation {
+  readonly charges: readonly Charge[]
+  readonly #lender: Lender
+  readonly #account: string
+  readonly #purses: readonly Purse[]
+  readonly #reserved: number[]
+  /** Null while all of it is charged if this process dies. */
+  #atRisk: number[] | null = null
+  #isSettled = false
+
+  constructor(lender: Lender, account: string, charges: readonly Charge[], purses: readonly Purse[]) {
+    this.#lender = lender
+    this.#account = account
+    this.charges = charges
+    this.#purses = purses
+    this.#reserved = charges.map(amountOf)
+  }
+
+  get reserved(): readonly number[] {
+    return this.#reserved
+  }
+
+  /** What is left of the limit of a charge, beside this reservation. */
+  remaining(charge: number): number {
+    return this.#purses[charge]!.remaining
+  }
+
+  /** Ends the reservation with what the call spent, by charge: less than reserved, or more. */
+  settle(spent: readonly number[]): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    for (const [i, purse] of this.#purses.entries())
+      purse.settle(this.#reserved[i]!, (this.#atRisk ?? this.#reserved)[i]!, spent[i]!)
+  }
+
+  /** Charges the reservation whole: nobody knows what the call spent. */
+  settleWhole(): void {
+    this.settle(this.#reserved)
+  }
+
+  /** Says what is charged if this process dies, by charge; at most what is reserved. */
+  checkpoint(amounts: readonly number[]): void {
+    if (this.#isSettled) return
+    const before = this.#atRisk ?? this.#reserved
+    const atRisk = amounts.map((amount, i) => Math.min(amount, this.#reserved[i]!))
+    for (const [i, purse] of this.#purses.entries()) purse.risk(atRisk[i]! - before[i]!)
+    this.#atRisk = atRisk
+  }
+
+  /** Reserves more; null if it fits, and else nothing more is reserved. */
+  extend(amounts: readonly number[]): MaybeAtOnce<BudgetRefusal | null> {
+    const verdict = this.#lender.lend(this.#account, this.charges, this.#purses, amounts)
+    return verdict instanceof Promise
+      ? verdict.then(verdict => this.#grow(amounts, verdict))
+      : this.#grow(amounts, verdict)
+  }
+
+  #grow(amounts: readonly number[], refusal: BudgetRefusal | null): BudgetRefusal | null {
+    if (refusal !== null) return refusal
+    const late = this.#isSettled
+    for (const [i, amount] of amounts.entries()) {
+      // The call has ended meanwhile.
+      if (late) this.#purses[i]!.settle(amount, amount, 0)
+      else {
+        this.#reserved[i]! += amount
+        if (this.#atRisk !== null) this.#atRisk[i]! += amount
+      }
+    }
+    return null
+  }
+}
+
+function amountOf({ amount }: Charge): number {
+  return amount
+}

@@ -1,0 +1,186 @@
+// What a step does to the buckets of an account: the reference that every backend follows.
+
+import { bucketReach, bucketWidth } from '../../base/sliding-window.ts'
+import { minute } from '../../base/units.ts'
+import type {
+  BudgetLine,
+  BudgetReply,
+  BudgetState,
+  BudgetStep,
+  BudgetSum,
+  BudgetWindow,
+} from '../records/budget.ts'
+
+/** The account of one bucket, as JSON can hold it. */
+export interface BucketAccount {
+  /** What was spent, by slot of time: oldest first, and one slot unless the window slides. */
+  readonly slots: Slot[]
+  readonly shares: Record<string, Share>
+}
+
+type Slot = [slot: number, spent: number]
+
+interface Share {
+  /** Of the total of the share, what counts as spent. */
+  reported: number
+  amount: number
+  ifLost: number
+  /** Ms since the epoch; stays when the lease has expired. */
+  expiresAt: number
+  /** What was charged when the lease expired, and may be given back; null for nothing. */
+  charged: Slot | null
+  sequence: number
+}
+
+/** Ms for which a share without a lease is remembered: its process may correct what it was charged. */
+const remembrance = 10 * minute
+
+/** The part of what is left that may be lent for calls to come. */
+const lentPart = 16
+
+export function emptyAccount(): BucketAccount {
+  return { slots: [], shares: Object.create(null) }
+}
+
+/** Takes a step at a time of the store, in ms since the epoch; changes the accounts, one for each line. */
+export function takeStep(accounts: readonly BucketAccount[], step: BudgetStep, now: number): BudgetReply {
+  const { lines, sequence, lease } = step
+  let isGranted = true
+  const states = lines.map((line, i): BudgetState => {
+    const account = accounts[i]!
+    expire(account, line.window, now)
+    const share = account.shares[line.share]
+    if (share !== undefined && share.sequence >= sequence) isGranted = false
+    else report(account, line, sequence, now)
+    const { spent, leased } = sumOf(account, line.window, now)
+    const fits = spent + leased + line.need <= line.limit || line.need === 0
+    if (!fits) isGranted = false
+    const wait = fits ? 0 : waitOf(account, line, spent, now)
+    return { fits, amount: account.shares[line.share]!.amount, leased, spent, wait }
+  })
+  const granted = isGranted ? states.map((state, i) => grant(accounts[i]!, lines[i]!, state)) : states
+  for (const [i, { share: name, ifLost, keep }] of lines.entries()) {
+    const share = accounts[i]!.shares[name]!
+    if (share.sequence !== sequence) continue
+    share.ifLost = ifLost + share.amount - keep
+    share.expiresAt = now + lease
+  }
+  return { isGranted, states: granted }
+}
+
+/** Charges what expired leases may have spent, and forgets shares that are long over. */
+function expire(account: BucketAccount, window: BudgetWindow, now: number): void {
+  for (const [name, share] of Object.entries(account.shares)) {
+    if (share.expiresAt > now) continue
+    if (share.amount > 0) {
+      share.charged = spend(account, window, share.ifLost, now)
+      share.reported += share.ifLost
+      share.amount = share.ifLost = 0
+    } else if (share.expiresAt + remembrance <= now) delete account.shares[name]
+  }
+}
+
+function report(account: BucketAccount, line: BudgetLine, sequence: number, now: number): void {
+  const { total, keep, share: name } = line
+  const share = (account.shares[name] ??= {
+    reported: 0,
+    amount: 0,
+    ifLost: 0,
+    expiresAt: 0,
+    charged: null,
+    sequence,
+  })
+  if (total < share.reported) giveBack(account, share, share.reported - total)
+  else spend(account, line.window, total - share.reported, now)
+  share.charged = null
+  share.reported = total
+  share.amount = keep
+  share.sequence = sequence
+}
+
+/** Returns the slot in which an amount counts, and how much of it. */
+function spend({ slots }: BucketAccount, window: BudgetWindow, amount: number, now: number): Slot | null {
+  if (amount === 0 || window.kind === 'none') return null
+  const last = slots.at(-1)
+  // The clock of a store may be set back.
+  const slot = Math.max(slotOf(window, now), last?.[0] ?? 0)
+  if (last?.[0] === slot) last[1] += amount
+  else slots.push([slot, amount])
+  return [slot, amount]
+}
+
+/** Corrects what was charged for a lease that expired, unless that has left the window since. */
+function giveBack({ slots }: BucketAccount, { charged }: Share, amount: number): void {
+  const slot = charged && slots.find(([slot]) => slot === charged[0])
+  if (slot) slot[1] -= Math.min(amount, charged![1], slot[1])
+}
+
+function grant(account: BucketAccount, { share: name, limit, need, want }: BudgetLine, state: BudgetState) {
+  const share = account.shares[name]!
+  const room = limit - state.spent - state.leased - need
+  const lent = need + Math.max(0, Math.min(want, Math.floor(room / lentPart)))
+  share.amount += lent
+  return { ...state, amount: share.amount, leased: state.leased + lent }
+}
+
+/** Sums up what is spent and leased, without what has left the window. */
+function sumOf(account: BucketAccount, window: BudgetWindow, now: number): Omit<BudgetSum, 'bucket'> {
+  const { slots, shares } = account
+  const first = firstSlot(window, now)
+  while (slots.length > 0 && slots[0]![0] < first) slots.shift()
+  const spent = slots.reduce((sum, [, amount]) => sum + amount, 0)
+  const leased = Object.values(shares).reduce((sum, { amount }) => sum + amount, 0)
+  return { spent, leased }
+}
+
+/** Returns what counts now, charging leases that have expired. */
+export function readAccount(account: BucketAccount, window: BudgetWindow, now: number) {
+  expire(account, window, now)
+  return sumOf(account, window, now)
+}
+
+/** Forgets what was spent, and what was charged for leases that expired. */
+export function resetAccount({ slots, shares }: BucketAccount): void {
+  slots.length = 0
+  for (const share of Object.values(shares)) share.charged = null
+}
+
+/** When nothing of an account is needed any more, in ms since the epoch. */
+export function endOfAccount({ shares }: BucketAccount, window: BudgetWindow, now: number): number {
+  const last = Math.max(now, ...Object.values(shares).map(({ expiresAt }) => expiresAt)) + remembrance
+  if (window.kind === 'none') return last
+  return Math.max(
+    last,
+    window.kind === 'fixed'
+      ? window.until
+      : now + (bucketReach(window.period) + 1) * bucketWidth(window.period),
+  )
+}
+
+/** Leases may end at any time, so while only they are in the way the wait is short. */
+const shortWait = 1000
+
+function waitOf(
+  { slots }: BucketAccount,
+  { window, limit, need }: BudgetLine,
+  spent: number,
+  now: number,
+): number | null {
+  if (need > limit) return null
+  let excess = spent + need - limit
+  if (excess <= 0 || window.kind === 'none') return shortWait
+  if (window.kind === 'fixed') return Math.max(0, window.until - now)
+  for (const [slot, amount] of slots) {
+    excess -= amount
+    if (excess <= 0) return (slot + bucketReach(window.period) + 1) * bucketWidth(window.period) - now
+  }
+  return shortWait
+}
+
+function slotOf(window: BudgetWindow, now: number): number {
+  return window.kind === 'sliding' ? Math.floor(now / bucketWidth(window.period)) : 0
+}
+
+function firstSlot(window: BudgetWindow, now: number): number {
+  return window.kind === 'sliding' ? slotOf(window, now) - bucketReach(window.period) : 0
+}

@@ -1,0 +1,21 @@
+// Budgets in 500 schedules that no test would think of; `node test/simulate.ts` tries as many as there is time for.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { simulate } from '../help/budget-schedule.ts'
+
+test('in 500 schedules of trouble, budgets hold and nothing is lost', async () => {
+  let events = 0
+  for (let seed = 1; seed <= 500; seed++) {
+    const outcome = await simulate(seed)
+    events += outcome.events
+    assert.deepEqual(outcome.faults, [], `seed ${seed}: node test/simulate.ts --seed ${seed}`)
+  }
+  assert.ok(events > 10_000, `${events} events`)
+})
+
+test('a seed gives the same schedule again', async () => {
+  const [one, other] = [await simulate(7, { traces: true }), await simulate(7, { traces: true })]
+  assert.ok(one.trace.length > 10)
+  assert.deepEqual(one.trace, other.trace)
+})

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  emptyAccount,
+  endOfAccount,
+  readAccount,
+  resetAccount,
+  takeStep,
+} from '../../../src/store/budget-ledger/ledger.ts'
+import type { BudgetLine, BudgetWindow } from '../../../src/store/records/budget.ts'
+
+const start = 1_700_000_000_000
+const day: BudgetWindow = { kind: 'fixed', until: start + 86_400_000 }
+const hour: BudgetWindow = { kind: 'sliding', period: 3_600_000 }
+
+function lineOf(line: Partial<BudgetLine> = {}): BudgetLine {
+  const none = { total: 0, keep: 0, ifLost: 0, need: 0, want: 0 }
+  return { bucket: 'b', window: day, limit: 1000, share: 'p.0', ...none, ...line }
+}
+
+let sequence = 0
+const step = (...lines: BudgetLine[]) => ({ account: 'a', sequence: ++sequence, lease: 15_000, lines })
+
+test('a need is granted up to the limit, and a share only of what is left then', () => {
+  const account = emptyAccount()
+  const [first] = takeStep([account], step(lineOf({ need: 200, want: 500 })), start).states
+  assert.deepEqual(first, { fits: true, amount: 250, leased: 250, spent: 0, wait: 0 })
+  const other = lineOf({ share: 'q.0', need: 750 })
+  assert.ok(takeStep([account], step(other), start).isGranted)
+  const third = takeStep([account], step(lineOf({ share: 'r.0', need: 1, want: 9 })), start)
+  assert.equal(third.isGranted, false)
+  assert.deepEqual(third.states, [{ fits: false, amount: 0, leased: 1000, spent: 0, wait: 1000 }])
+})
+
+test('of the needs of a step all are granted, or none, and nothing is lent then', () => {
+  const [free, full] = [emptyAccount(), emptyAccount()]
+  takeStep([full], step(lineOf({ bucket: 'f', share: 'q.0', need: 1000 })), start)
+  const both = step(lineOf({ need: 10, want: 90 }), lineOf({ bucket: 'f', share: 'p.1', need: 1 }))
+  const { isGranted, states } = takeStep([free, full], both, start)
+  assert.equal(isGranted, false)
+  assert.deepEqual(
+    states.map(({ fits, amount }) => [fits, amount]),
+    [
+      [true, 0],
+      [false, 0],
+    ],
+  )
+})
+
+test('a step that comes late, or twice, changes nothing', () => {
+  const account = emptyAccount()
+  const early = step(lineOf({ need: 100 }))
+  const late = step(lineOf({ total: 40, keep: 60, ifLost: 60 }))
+  takeStep([account], late, start)
+  const before = JSON.stringify(account)
+  for (const again of [early, late]) assert.equal(takeStep([account], again, start).isGranted, false)
+  assert.equal(JSON.stringify(account), before)
+})
+
+test('a lease that expires is charged what it may have spent, and its process corrects that', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ need: 300 })), start)
+  assert.deepEqual(readAccount(account, day, start + 14_999), { spent: 0, leased: 300 })
+  assert.deepEqual(readAccount(account, day, start + 15_000), { spent: 300, leased: 0 })
+  takeStep([account], step(lineOf({ total: 120 })), start + 20_000)
+  assert.deepEqual(readAccount(account, day, start + 20_000), { spent: 120, leased: 0 })
+})
+
+test('what was charged before a reset is not given back after it', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ need: 300 })), start)
+  readAccount(account, day, start + 15_000)
+  resetAccount(account)
+  takeStep([account], step(lineOf({ share: 'q.0', total: 50 })), start + 16_000)
+  takeStep([account], step(lineOf({ total: 120 })), start + 17_000)
+  assert.deepEqual(readAccount(account, day, start + 17_000), { spent: 50, leased: 0 })
+})
+
+test('what was spent leaves a sliding window, and the wait says when', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ window: hour, total: 900 })), start)
+  const more = step(lineOf({ window: hour, share: 'q.0', need: 200 }))
+  const { wait } = takeStep([account], more, start + 1000).states[0]!
+  assert.ok(wait! > 3_599_000 - 60_000 && wait! <= 3_660_000, String(wait))
+  assert.equal(
+    takeStep([account], step(lineOf({ window: hour, share: 'q.0', need: 200 })), start + 1000 + wait!)
+      .isGranted,
+    true,
+  )
+})
+
+test('more than the limit never fits, and a fixed window ends the wait', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ total: 900 })), start)
+  const waitFor = (need: number) =>
+    takeStep([account], step(lineOf({ share: `w.${need}`, need })), start + 1000).states[0]!.wait
+  assert.deepEqual([waitFor(1001), waitFor(101), waitFor(100)], [null, 86_399_000, 0])
+})
+
+test('an account lasts as long as its window and its shares', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ need: 1 })), start)
+  assert.equal(endOfAccount(account, day, start), start + 86_400_000)
+  assert.equal(endOfAccount(account, { kind: 'none' }, start), start + 15_000 + 600_000)
+  assert.equal(endOfAccount(account, hour, start), start + 61 * 60_000)
+})
