@@ -9,7 +9,7 @@ import type { Budgets } from '../store/contract/budgets.ts'
 import type { MaybeAtOnce } from '../store/contract/store.ts'
 import type { BudgetRefusal, Charge } from './charge.ts'
 import { Purse, refusalOf } from './purse.ts'
-import { type Lender, Reservation } from './reservation.ts'
+import { type Decision, type Lender, Reservation } from './reservation.ts'
 
 interface HolderOptions {
   readonly budgets: Budgets
@@ -34,7 +34,7 @@ type Verdict = Reservation | BudgetRefusal
 interface Waiting {
   readonly charges: readonly Charge[]
   readonly purses: readonly Purse[]
-  readonly resolve: (refusal: BudgetRefusal | null) => void
+  readonly resolve: (decision: Decision) => void
 }
 
 /** The shares of one account. */
@@ -93,9 +93,10 @@ export class BudgetHolder implements Lender {
       for (let i = 0; i < purses.length; i++) purses[i]!.draw(charges[i]!.amount, now)
       return new Reservation(this, account, charges, purses)
     }
-    const refusal = this.#fit(own, charges, purses, now)
-    if (!(refusal instanceof Promise)) return refusal ?? new Reservation(this, account, charges, purses)
-    return refusal.then(refusal => refusal ?? new Reservation(this, account, charges, purses))
+    const decision = this.#fit(own, charges, purses, now)
+    return decision instanceof Promise
+      ? decision.then(decision => this.#take(account, charges, purses, decision))
+      : this.#take(account, charges, purses, decision)
   }
 
   lend(
@@ -103,13 +104,13 @@ export class BudgetHolder implements Lender {
     charges: readonly Charge[],
     purses: readonly Purse[],
     amounts: readonly number[],
-  ): MaybeAtOnce<BudgetRefusal | null> {
+  ): MaybeAtOnce<Decision> {
     const now = this.#clock.monotonic()
     const further = charges.map((charge, i) => ({ ...charge, amount: amounts[i]! }))
     if (purses.some((purse, i) => !purse.canDraw(amounts[i]!, now)))
       return this.#fit(this.#accountOf(account), further, purses, now)
     for (const [i, purse] of purses.entries()) purse.draw(amounts[i]!, now)
-    return null
+    return 'granted'
   }
 
   /** Looks after all shares: reports what was spent, renews leases, returns what is idle. */
@@ -151,19 +152,24 @@ export class BudgetHolder implements Lender {
     return purse
   }
 
+  #take(account: string, charges: readonly Charge[], purses: readonly Purse[], decision: Decision): Verdict {
+    if (typeof decision !== 'string') return decision
+    return new Reservation(this, account, charges, purses, decision === 'granted')
+  }
+
   /** Reserves by a step of the store, unless one of the charges was refused just now. */
   #fit(
     account: Account,
     charges: readonly Charge[],
     purses: readonly Purse[],
     now: number,
-  ): MaybeAtOnce<BudgetRefusal | null> {
+  ): MaybeAtOnce<Decision> {
     for (const [i, purse] of purses.entries()) {
       const state = purse.refusalOf(charges[i]!.amount, now)
       if (state !== null) return refusalOf(state, charges[i]!, i)
     }
     if (now < this.#outUntil) return admitWithout(charges, purses, now)
-    const { promise, resolve } = Promise.withResolvers<BudgetRefusal | null>()
+    const { promise, resolve } = Promise.withResolvers<Decision>()
     account.waiting.push({ charges, purses, resolve })
     if (!account.isBusy) void this.#serve(account)
     return promise
@@ -173,11 +179,12 @@ export class BudgetHolder implements Lender {
   async #serve(account: Account): Promise<void> {
     account.isBusy = true
     do {
-      const { waiting } = account
+      const calls = account.waiting.filter(call => !isRefused(call, this.#clock.monotonic()))
       account.waiting = []
-      if (await this.#step(account, waiting)) continue
+      if (await this.#step(account, calls)) continue
       // Together they do not fit, but some may.
-      for (const one of waiting) await this.#step(account, [one])
+      for (const call of calls)
+        if (!isRefused(call, this.#clock.monotonic())) await this.#step(account, [call])
     } while (account.waiting.length > 0 || this.#goesOn(account))
     account.isBusy = false
   }
@@ -189,15 +196,14 @@ export class BudgetHolder implements Lender {
   }
 
   /** Sends one step; false if several calls do not fit together. */
-  async #step(account: Account, waiting: readonly Waiting[]): Promise<boolean> {
+  async #step(account: Account, calls: readonly Waiting[]): Promise<boolean> {
     const now = this.#clock.monotonic()
-    const calls = waiting.filter(call => !isRefused(call, now))
-    if (calls.length === 0 && waiting.length > 0) return true
     const needs = needsOf(calls)
     for (const purse of account.purses.values()) {
       if (needs.size >= maxLines) break
       if (!needs.has(purse) && (this.#isClosing || purse.needsStep(now))) needs.set(purse, 0)
     }
+    if (needs.size === 0) return true
     const purses = [...needs.keys()]
     const lines = Array.from(needs, ([purse, need]) => purse.line(need, now, this.#isClosing))
     try {
@@ -216,15 +222,11 @@ export class BudgetHolder implements Lender {
     return true
   }
 
-  #verdict(
-    { charges, purses }: Waiting,
-    stepped: readonly Purse[],
-    reply: BudgetReply,
-  ): BudgetRefusal | null {
+  #verdict({ charges, purses }: Waiting, stepped: readonly Purse[], reply: BudgetReply): Decision {
     const now = this.#clock.monotonic()
     if (reply.isGranted) {
       for (const [i, purse] of purses.entries()) purse.hold(charges[i]!.amount, now)
-      return null
+      return 'granted'
     }
     for (const [i, purse] of purses.entries()) {
       const state = reply.states[stepped.indexOf(purse)]!
@@ -254,16 +256,12 @@ export class BudgetHolder implements Lender {
 }
 
 /** Admits a call without the store, or refuses it if one of its rules says so. */
-function admitWithout(
-  charges: Waiting['charges'],
-  purses: readonly Purse[],
-  now: number,
-): BudgetRefusal | null {
+function admitWithout(charges: Waiting['charges'], purses: readonly Purse[], now: number): Decision {
   const charge = charges.findIndex(({ whenUnreachable }) => whenUnreachable === 'closed')
   if (charge !== -1)
     return { reason: 'store_unreachable', charge, limit: charges[charge]!.limit, spent: 0, wait: outageWait }
   for (const [i, purse] of purses.entries()) purse.hold(charges[i]!.amount, now)
-  return null
+  return 'admitted'
 }
 
 /** Ms; nobody knows how long an outage takes. */

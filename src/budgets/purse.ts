@@ -30,6 +30,8 @@ export class Purse {
   #atRisk = 0
   /** Leased, and not reserved. */
   #free = 0
+  /** What the store charges if this process dies: nothing beyond it may be at risk. */
+  #cover = 0
   /** Drawn since the last step; and in the time before that. */
   #recent = 0
   #rate = 0
@@ -68,8 +70,10 @@ export class Purse {
     return isEmpty && this.#sent === null && !this.#isStale && now - this.#drawnAt > refusalPeriod
   }
 
+  /** While a step is under way, it is not known what the store would charge. */
   canDraw(amount: number, now: number): boolean {
-    return amount <= this.#free && now - this.#confirmedAt <= drawingPeriod
+    if (amount > this.#free || this.#sent !== null || now - this.#confirmedAt > drawingPeriod) return false
+    return this.#atRisk + this.#total - this.#reported + amount <= this.#cover
   }
 
   draw(amount: number, now: number): void {
@@ -85,12 +89,12 @@ export class Purse {
     this.#drawnAt = now
   }
 
-  /** Turns a reservation into what was spent. */
-  settle(reserved: number, atRisk: number, spent: number): void {
+  /** Turns a reservation into what was spent; what the store did not grant cannot be drawn again. */
+  settle(reserved: number, atRisk: number, spent: number, isGranted: boolean): void {
     this.#held -= reserved
     this.#atRisk -= atRisk
     this.#total += spent
-    this.#free = Math.max(0, this.#free + reserved - spent)
+    this.#free = Math.max(0, this.#free + (isGranted ? reserved : 0) - spent)
   }
 
   /** Changes by how much a reservation is charged if this process dies. */
@@ -150,8 +154,9 @@ export class Purse {
 
   /** Takes what the store granted beyond needs. */
   confirm(state: BudgetState, isGranted: boolean, sentAt: number): void {
-    const { total, keep, need } = this.#sent!
+    const { total, keep, need, ifLost } = this.#sent!
     this.#sent = null
+    this.#cover = ifLost + state.amount - keep
     this.#reported = Math.max(this.#reported, total)
     this.#confirmedAt = sentAt
     this.#free += Math.max(0, state.amount - keep - (isGranted ? need : 0))
@@ -161,6 +166,7 @@ export class Purse {
 
   /** The outcome of a step is unknown: the next one says everything again. */
   lose(): void {
+    this.#cover = Math.min(this.#cover, this.#sent!.ifLost)
     this.#sent = null
     this.#isStale = true
   }

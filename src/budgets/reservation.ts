@@ -11,8 +11,11 @@ export interface Lender {
     charges: readonly Charge[],
     purses: readonly Purse[],
     amounts: readonly number[],
-  ): MaybeAtOnce<BudgetRefusal | null>
+  ): MaybeAtOnce<Decision>
 }
+
+/** `admitted`: without the store, as the rules allow. */
+export type Decision = BudgetRefusal | 'granted' | 'admitted'
 
 export class Reservation {
   readonly charges: readonly Charge[]
@@ -23,8 +26,16 @@ export class Reservation {
   /** Null while all of it is charged if this process dies. */
   #atRisk: number[] | null = null
   #isSettled = false
+  #isGranted: boolean
 
-  constructor(lender: Lender, account: string, charges: readonly Charge[], purses: readonly Purse[]) {
+  constructor(
+    lender: Lender,
+    account: string,
+    charges: readonly Charge[],
+    purses: readonly Purse[],
+    isGranted = true,
+  ) {
+    this.#isGranted = isGranted
     this.#lender = lender
     this.#account = account
     this.charges = charges
@@ -46,7 +57,7 @@ export class Reservation {
     if (this.#isSettled) return
     this.#isSettled = true
     for (const [i, purse] of this.#purses.entries())
-      purse.settle(this.#reserved[i]!, (this.#atRisk ?? this.#reserved)[i]!, spent[i]!)
+      purse.settle(this.#reserved[i]!, (this.#atRisk ?? this.#reserved)[i]!, spent[i]!, this.#isGranted)
   }
 
   /** Charges the reservation whole: nobody knows what the call spent. */
@@ -71,12 +82,13 @@ export class Reservation {
       : this.#grow(amounts, verdict)
   }
 
-  #grow(amounts: readonly number[], refusal: BudgetRefusal | null): BudgetRefusal | null {
-    if (refusal !== null) return refusal
-    const late = this.#isSettled
+  #grow(amounts: readonly number[], decision: Decision): BudgetRefusal | null {
+    if (typeof decision !== 'string') return decision
+    const isGranted = decision === 'granted'
+    if (!isGranted) this.#isGranted = false
     for (const [i, amount] of amounts.entries()) {
       // The call has ended meanwhile.
-      if (late) this.#purses[i]!.settle(amount, amount, 0)
+      if (this.#isSettled) this.#purses[i]!.settle(amount, amount, 0, isGranted)
       else {
         this.#reserved[i]! += amount
         if (this.#atRisk !== null) this.#atRisk[i]! += amount

@@ -10,11 +10,6 @@ import { root } from '../help/source.ts'
 const exceptions: Readonly<Record<string, string>> = {
   'src/budgets/buckets.ts bucketsOf': 'what an attempt at an AI call reserves by',
   'src/budgets/budget-holder.ts BudgetHolder': 'what an attempt at an AI call reserves with',
-  'src/store/budget-ledger/ledger.ts emptyAccount': 'for the stores',
-  'src/store/budget-ledger/ledger.ts endOfAccount': 'for the stores',
-  'src/store/budget-ledger/ledger.ts readAccount': 'for the stores',
-  'src/store/budget-ledger/ledger.ts resetAccount': 'for the stores',
-  'src/store/budget-ledger/ledger.ts takeStep': 'for the stores',
   'src/store/redis/server/acl.ts aclRules': 'what the documentation tells operators to write',
   'src/store/redis/server/acl.ts clusterRules': 'what the documentation tells operators to write',
 }

@@ -5,6 +5,7 @@ import type { Store } from '../../src/store/contract/store.ts'
 import { accountsContract } from './contract-accounts.ts'
 import { responsesContract } from './contract-responses.ts'
 import { auditContract } from './contract-audit.ts'
+import { budgetsContract } from './contract-budgets.ts'
 import { changesContract } from './contract-changes.ts'
 import { countersContract } from './contract-counters.ts'
 import { credentialsContract } from './contract-credentials.ts'
@@ -49,6 +50,7 @@ export function storeContract(name: string, place: Place): void {
   logsContract(name, place)
   logFiltersContract(name, place)
   countersContract(name, place)
+  budgetsContract(name, place)
   talliesContract(name, place)
   trustContract(name, place)
 }

@@ -33,10 +33,10 @@ interface Share {
 }
 
 /** Ms for which a share without a lease is remembered: its process may correct what it was charged. */
-const remembrance = 10 * minute
+export const remembrance = 10 * minute
 
 /** The part of what is left that may be lent for calls to come. */
-const lentPart = 16
+export const lentPart = 16
 
 export function emptyAccount(): BucketAccount {
   return { slots: [], shares: Object.create(null) }
@@ -76,7 +76,8 @@ function expire(account: BucketAccount, window: BudgetWindow, now: number): void
       share.charged = spend(account, window, share.ifLost, now)
       share.reported += share.ifLost
       share.amount = share.ifLost = 0
-    } else if (share.expiresAt + remembrance <= now) delete account.shares[name]
+    }
+    if (share.expiresAt + remembrance <= now) delete account.shares[name]
   }
 }
 
@@ -158,7 +159,7 @@ export function endOfAccount({ shares }: BucketAccount, window: BudgetWindow, no
 }
 
 /** Leases may end at any time, so while only they are in the way the wait is short. */
-const shortWait = 1000
+export const shortWait = 1000
 
 function waitOf(
   { slots }: BucketAccount,

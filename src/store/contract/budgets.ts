@@ -3,8 +3,8 @@
 import type { BudgetBucket, BudgetReply, BudgetStep, BudgetSum } from '../records/budget.ts'
 
 /**
- * What is spent and leased, by account and bucket, by the clock of the store, and as durable as records. A
- * step is atomic over all its lines, as `store/budget-ledger` says.
+ * What is spent and leased, by account and bucket and by the clock of the store. A step is atomic over all
+ * its lines, as `store/budget-ledger` says. The last second may be lost in a power cut, not by kill -9.
  */
 export interface Budgets {
   readonly isUnreachable: boolean

@@ -1,5 +1,6 @@
 // The contract of the store, against which one suite tests both backends.
 
+import type { Budgets } from './budgets.ts'
 import type { AcmeAccount, HostCertificate } from '../records/acme.ts'
 import type { AuthorizationEvent } from '../records/authorization-event.ts'
 import type { DegradedReason } from '../../metrics/counters/counts.ts'
@@ -98,6 +99,7 @@ export interface Store {
   readonly audit: AuditLog
   readonly logs: Logs
   readonly counters: Counters
+  readonly budgets: Budgets
   readonly tallies: Tallies
   readonly peers: Peers | null
   readonly changes: Changes

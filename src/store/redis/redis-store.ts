@@ -14,7 +14,8 @@ import { RedisChanges } from './changes.ts'
 import { RedisCredentials } from './credentials.ts'
 import { connect, type Credentials, type Dialling, type Subscription, subscribe } from './server/connect.ts'
 import { Connection } from './server/connection.ts'
-import { RedisCounters } from './counters.ts'
+import { RedisBudgets } from './counts/budgets.ts'
+import { RedisCounters } from './counts/counters.ts'
 import { Unfit } from './server/requirements.ts'
 import { DurableWrites } from './server/durability.ts'
 import { NotPrimary } from './server/failure.ts'
@@ -31,7 +32,7 @@ import { RedisPeers } from './peers.ts'
 import { RedisMembers, RedisUsers } from './people.ts'
 import { RedisRecords, RedisTokens } from './records.ts'
 import { Replicas } from './server/replicas.ts'
-import { RedisTallies } from './tallies.ts'
+import { RedisTallies } from './counts/tallies.ts'
 import { readMark, setMark, TrustedReader } from './trusted-reader.ts'
 import { linesOf } from './server/server-facts.ts'
 import { deniedRights } from './server/acl.ts'
@@ -83,6 +84,7 @@ export class RedisStore implements Store {
   readonly audit: RedisAudit
   readonly logs: RedisLogs
   readonly counters: RedisCounters
+  readonly budgets: RedisBudgets
   readonly tallies: RedisTallies
   readonly peers: RedisPeers
   readonly changes: RedisChanges
@@ -165,6 +167,7 @@ export class RedisStore implements Store {
     this.audit = new RedisAudit(reader, this.#writes)
     this.logs = new RedisLogs(records, logs)
     this.counters = new RedisCounters(records, clock)
+    this.budgets = new RedisBudgets(records, clock)
     this.tallies = new RedisTallies(logs, clock)
     this.peers = new RedisPeers(logs, clock)
     this.changes = new RedisChanges(reader, clock)

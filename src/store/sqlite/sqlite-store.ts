@@ -16,6 +16,7 @@ import { SqliteResponses } from './stored-responses.ts'
 import { SqliteAudit } from './audit.ts'
 import { SqliteAuthorizationEvents } from './authorization-events.ts'
 import { JoinedChanges, SqliteChanges } from './changes.ts'
+import { SqliteBudgets } from './budgets.ts'
 import { SqliteCounters } from './counters.ts'
 import { SqliteCredentials } from './credentials.ts'
 import { Database } from './database/database.ts'
@@ -45,6 +46,7 @@ interface Files {
   readonly logThread?: LogThread | null
   readonly credentials: Database
   readonly counters: SqliteCounters
+  readonly budgets: SqliteBudgets
   readonly tallies: SqliteTallies
   readonly marks: SqliteMarks
   readonly degradation: Degradation
@@ -107,6 +109,7 @@ export class SqliteStore implements Store {
   readonly audit: SqliteAudit
   readonly logs: SqliteLogs
   readonly counters: SqliteCounters
+  readonly budgets: SqliteBudgets
   readonly tallies: SqliteTallies
   readonly peers = null
   readonly changes: JoinedChanges
@@ -128,12 +131,13 @@ export class SqliteStore implements Store {
   }
 
   constructor(location: string, files: Files, clock: Clock) {
-    const { records, logs, logThread, credentials, counters, tallies, degradation, trust } = files
+    const { records, logs, logThread, credentials, counters, budgets, tallies, degradation, trust } = files
     this.location = location
     this.degradation = degradation
     this.openFiles = files.identity ?? null
     this.trust = trust
     this.counters = counters
+    this.budgets = budgets
     this.tallies = tallies
     this.#files = files
     this.logs = logThread ? new ThreadedLogs(logs, logThread) : new SqliteLogs(logs)
@@ -175,8 +179,8 @@ export class SqliteStore implements Store {
   }
 
   get refusal(): string | null {
-    const { records, logs, credentials, counters } = this.#files
-    const fault = records.fault ?? logs.fault ?? credentials.fault ?? counters.fault
+    const { records, logs, credentials, counters, budgets } = this.#files
+    const fault = records.fault ?? logs.fault ?? credentials.fault ?? counters.fault ?? budgets.fault
     return fault === null ? null : `SQLite refuses them: ${fault}`
   }
 
@@ -236,11 +240,12 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    const { records, logs, logThread, credentials, counters, tallies, endWatch, closeWatch } = this.#files
+    const { records, logs, logThread, credentials, counters, budgets, tallies, endWatch, closeWatch } =
+      this.#files
     endWatch?.()
     this.changes.close()
     await logThread?.close()
-    for (const file of [tallies, counters, credentials, logs, records]) file.close()
+    for (const file of [tallies, budgets, counters, credentials, logs, records]) file.close()
     closeWatch?.()
   }
 }
@@ -259,12 +264,14 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
   await migrate(db)
   await migrate(credentials, credentialMigrations)
   const counters = await SqliteCounters.open(':memory:', commandTimeout, clock)
+  const budgets = await SqliteBudgets.open(':memory:', commandTimeout, clock)
   const tallies = await SqliteTallies.open(':memory:', commandTimeout, clock)
   const files = {
     records: db,
     logs: db,
     credentials,
     counters,
+    budgets,
     tallies,
     degradation,
     trust,
@@ -319,6 +326,7 @@ async function openFile(
   })
   await credentials.read(() => credentials.exec(smallPages))
   const counters = await openCounters(paths[2], commandTimeout, clock)
+  const budgets = await SqliteBudgets.open(paths[2], commandTimeout, clock)
   const tallies = await SqliteTallies.open(paths[2], commandTimeout, clock)
   // Credentials first: those of a grant are written after it.
   if (isSnapshot) for (const db of [credentials, logs, records]) await beginReading(db)
@@ -346,7 +354,7 @@ async function openFile(
     ? new LogThread({ path: file, timeout, writeTimeout, metrics, report })
     : null
   const files = {
-    ...{ records, logs, logThread, credentials, counters, tallies, degradation, trust, marks },
+    ...{ records, logs, logThread, credentials, counters, budgets, tallies, degradation, trust, marks },
     endWatch: () => {
       isClosing = true
       clearInterval(watch)

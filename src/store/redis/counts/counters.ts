@@ -1,12 +1,12 @@
 // Counts in Redis, each with one key and one script, by the clock of the server.
 
-import { bucketReach, bucketWidth } from '../../base/sliding-window.ts'
-import type { Clock } from '../../base/clock.ts'
-import type { CounterReply, CounterAsk, Counters } from '../contract/store.ts'
-import type { Connection } from './server/connection.ts'
-import { keys } from './server/keys.ts'
-import { lua } from './server/script.ts'
-import { serverClockLua, shiftOf } from './server/clock.ts'
+import { bucketReach, bucketWidth } from '../../../base/sliding-window.ts'
+import type { Clock } from '../../../base/clock.ts'
+import type { CounterReply, CounterAsk, Counters } from '../../contract/store.ts'
+import type { Connection } from '../server/connection.ts'
+import { keys } from '../server/keys.ts'
+import { lua } from '../server/script.ts'
+import { serverClockLua, shiftOf } from '../server/clock.ts'
 
 /**
  * Shorter windows, in ms, are not worth having all writers wait for the disk: they are written neither to the

@@ -1,9 +1,9 @@
 // Tallies in Redis: a hash for each slot of a scope, and a list for the occurrences of each name, all of
 // which expire.
 
-import type { Clock } from '../../base/clock.ts'
-import { nextTurn } from '../../base/turns/turns.ts'
-import type { Tallies } from '../contract/store.ts'
+import type { Clock } from '../../../base/clock.ts'
+import { nextTurn } from '../../../base/turns/turns.ts'
+import type { Tallies } from '../../contract/store.ts'
 import {
   endOfSlot,
   lastOf,
@@ -14,11 +14,11 @@ import {
   type TallyKind,
   tallyKinds,
   type TallySum,
-} from '../records/tally.ts'
-import { keys } from './server/keys.ts'
-import { shiftOf } from './server/clock.ts'
-import type { Connection } from './server/connection.ts'
-import { lua } from './server/script.ts'
+} from '../../records/tally.ts'
+import { keys } from '../server/keys.ts'
+import { shiftOf } from '../server/clock.ts'
+import type { Connection } from '../server/connection.ts'
+import { lua } from '../server/script.ts'
 
 /**
  * KEYS: slot, occurrences. ARGV: name, count, latest time, end of the slot, number of occurrences to keep,

@@ -1,10 +1,10 @@
 // What counts in Redis survive: those of short windows no restart, and nobody waits for the disk for them; those of long ones as much as records do.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CounterAsk } from '../../../src/store/contract/store.ts'
-import { startRedis } from '../../help/redis.ts'
-import { until } from '../../help/until.ts'
-import { openRedis } from './open.ts'
+import type { CounterAsk } from '../../../../src/store/contract/store.ts'
+import { startRedis } from '../../../help/redis.ts'
+import { until } from '../../../help/until.ts'
+import { openRedis } from '../open.ts'
 
 const sliding = { kind: 'sliding', period: 60_000 } as const
 const month = { kind: 'fixed', until: Date.now() + 20 * 86_400_000 } as const

@@ -1,0 +1,156 @@
+// The promises of a store about budgets: every step does what the ledger says.
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type BucketAccount,
+  emptyAccount,
+  readAccount,
+  resetAccount,
+  takeStep,
+} from '../../src/store/budget-ledger/ledger.ts'
+import type { BudgetLine, BudgetWindow } from '../../src/store/records/budget.ts'
+import type { Place } from './contract.ts'
+import { ContractClock } from './contract-clock.ts'
+import { hex } from './contract-specimens.ts'
+
+const lease = 15_000
+const far = 4_000_000_000_000
+const windows: readonly BudgetWindow[] = [
+  { kind: 'fixed', until: far },
+  { kind: 'sliding', period: 3_600_000 },
+  { kind: 'none' },
+]
+const nothing = { total: 0, keep: 0, ifLost: 0, need: 0, want: 0 }
+
+async function setUp(place: Place, t: TestContext) {
+  const open = await place(t)
+  const clock = new ContractClock()
+  const { budgets } = await open(clock)
+  return { open, clock, budgets, account: hex(16) }
+}
+
+export function budgetsContract(name: string, place: Place): void {
+  test(`${name}: of concurrent processes only so many get their needs as fit`, async t => {
+    const { open, account } = await setUp(place, t)
+    const stores = await Promise.all(Array.from({ length: 4 }, () => open()))
+    const wins = await Promise.all(
+      stores.flatMap(({ budgets }, p) =>
+        Array.from({ length: 25 }, async (_, i) => {
+          const line = {
+            bucket: 'b',
+            window: windows[0]!,
+            limit: 70,
+            share: `${p}.${i}`,
+            ...nothing,
+            need: 1,
+          }
+          const { isGranted, states } = await budgets.step({ account, sequence: 1, lease, lines: [line] })
+          assert.equal(isGranted, states[0]!.fits)
+          return isGranted
+        }),
+      ),
+    )
+    assert.equal(wins.filter(won => won).length, 70)
+    const [sum] = await stores[3]!.budgets.read(account, [{ bucket: 'b', window: windows[0]! }])
+    assert.deepEqual(sum, { bucket: 'b', spent: 0, leased: 70 })
+  })
+
+  test(`${name}: amounts are exact to the nanodollar, in millions`, async t => {
+    const { budgets, account } = await setUp(place, t)
+    const [window] = windows
+    const total = 4_500_000_000_000_001
+    const line = {
+      bucket: 'b',
+      window: window!,
+      limit: total + 2,
+      share: 's',
+      ...nothing,
+      total,
+    }
+    await budgets.step({ account, sequence: 1, lease, lines: [line] })
+    const more = { ...line, share: 't', total: 0, need: 3 }
+    const { states } = await budgets.step({ account, sequence: 2, lease, lines: [more] })
+    assert.deepEqual([states[0]!.spent, states[0]!.fits], [total, false])
+  })
+
+  test(`${name}: a bucket of another account, or one that was never used, has nothing spent`, async t => {
+    const { budgets, account } = await setUp(place, t)
+    const line = { bucket: 'b', window: windows[0]!, limit: 9, share: 's', ...nothing, total: 5 }
+    await budgets.step({ account, sequence: 1, lease, lines: [line] })
+    assert.deepEqual(await budgets.read(hex(16), [line]), [{ bucket: 'b', spent: 0, leased: 0 }])
+    assert.deepEqual(await budgets.read(account, [{ ...line, bucket: 'c' }, line]), [
+      { bucket: 'c', spent: 0, leased: 0 },
+      { bucket: 'b', spent: 5, leased: 0 },
+    ])
+    await budgets.reset(account, line)
+    assert.deepEqual(await budgets.read(account, [line]), [{ bucket: 'b', spent: 0, leased: 0 }])
+  })
+
+  test(`${name}: whatever is done in turn, the ledger says the same`, async t => {
+    const { budgets, clock } = await setUp(place, t)
+    const amount = fc.nat({ max: 60 })
+    const line = fc.record({
+      bucket: fc.nat({ max: 2 }),
+      share: fc.constantFrom('p.0', 'q.0'),
+      limit: fc.nat({ max: 200 }),
+      total: amount,
+      keep: amount,
+      part: fc.double({ min: 0, max: 1, noNaN: true }),
+      need: fc.oneof(fc.constant(0), amount),
+      want: fc.nat({ max: 400 }),
+    })
+    const lines = fc.uniqueArray(line, { selector: ({ bucket }) => bucket, minLength: 1, maxLength: 3 })
+    const event = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ lines, sequence: fc.integer({ min: 1, max: 12 }) }) },
+      { weight: 2, arbitrary: fc.record({ pass: fc.constantFrom(4_000, 20_000, 700_000, 3_000_000) }) },
+      { weight: 1, arbitrary: fc.record({ reset: fc.nat({ max: 2 }) }) },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 12 }), async events => {
+        const account = hex(16)
+        const ledger: BucketAccount[] = windows.map(() => emptyAccount())
+        for (const event of events) {
+          if ('pass' in event) clock.advance(event.pass)
+          else if ('reset' in event) {
+            resetAccount(ledger[event.reset]!)
+            await budgets.reset(account, { bucket: `b${event.reset}`, window: windows[event.reset]! })
+          } else {
+            const all = event.lines.map(({ bucket, part, ...line }): BudgetLine => {
+              const ifLost = Math.floor(part * line.keep)
+              return { ...line, ifLost, bucket: `b${bucket}`, window: windows[bucket]! }
+            })
+            const step = { account, sequence: event.sequence, lease, lines: all }
+            const told = takeStep(
+              event.lines.map(({ bucket }) => ledger[bucket]!),
+              step,
+              clock.now(),
+            )
+            assert.deepEqual(withoutWaits(await budgets.step(step)), withoutWaits(told))
+          }
+          const sums = await budgets.read(
+            account,
+            windows.map((window, i) => ({ bucket: `b${i}`, window })),
+          )
+          const now = clock.now()
+          assert.deepEqual(
+            sums,
+            windows.map((window, i) => ({
+              bucket: `b${i}`,
+              ...readAccount(structuredClone(ledger[i]!), window, now),
+            })),
+          )
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+}
+
+/** Two clocks never agree to the millisecond. */
+function withoutWaits({ isGranted, states }: Awaited<ReturnType<typeof takeStep>>) {
+  return {
+    isGranted,
+    states: states.map(({ wait, ...state }) => ({ ...state, waits: wait === null ? null : wait > 0 })),
+  }
+}
