@@ -1,0 +1,81 @@
+// Budgets in Redis outlive the server and its pauses: a step whose outcome is unknown is made good by the next one.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Store, StoreUnreachable } from '../../../../src/store/contract/store.ts'
+import { type RedisServer, startRedis } from '../../../help/redis.ts'
+import { until } from '../../../help/until.ts'
+import { bucket } from '../../budget-spending.ts'
+import { hex } from '../../contract-specimens.ts'
+import { openRedis } from '../open.ts'
+
+const lease = 600_000
+const nothing = { keep: 0, ifLost: 0, need: 0, want: 0 }
+
+/** A process that spends one more with each step, and says its total again while it does not know what became of it. */
+class Spender {
+  readonly #store: Store
+  readonly #account: string
+  readonly #share = hex(9)
+  #sequence = 0
+  total = 0
+  confirmed = 0
+
+  constructor(store: Store, account: string) {
+    this.#store = store
+    this.#account = account
+  }
+
+  /** Spends until the store is gone. */
+  async spend(): Promise<void> {
+    for (;;) {
+      this.total++
+      await this.report()
+    }
+  }
+
+  async report(): Promise<void> {
+    const { total } = this
+    const line = { ...bucket, ...nothing, limit: 1_000_000, share: this.#share, total }
+    const step = { account: this.#account, lease, sequence: ++this.#sequence, lines: [line] }
+    await this.#store.budgets.step(step)
+    this.confirmed = total
+  }
+}
+
+const spentIn = async ({ budgets }: Store, account: string) =>
+  (await budgets.read(account, [bucket]))[0]!.spent
+const sum = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0)
+
+const outages: Readonly<Record<string, (server: RedisServer) => unknown>> = {
+  'is killed': async server => {
+    await server.kill()
+    await server.restart()
+  },
+  hangs: async server => {
+    server.stop()
+  },
+}
+
+for (const [outage, begin] of Object.entries(outages)) {
+  test(`when the server ${outage} in the middle of steps, what was confirmed stays, and the rest is counted once`, async t => {
+    const server = await startRedis(t, { aof: 'always' })
+    const account = hex(16)
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openRedis(t, server.url, 2_000)))
+    const spenders = stores.flatMap(store => [new Spender(store, account), new Spender(store, account)])
+    const ends = Promise.allSettled(spenders.map(spender => spender.spend()))
+    await until(() => sum(spenders.map(({ confirmed }) => confirmed)) > 400)
+    await begin(server)
+    for (const outcome of await ends)
+      assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreUnreachable, String(outcome))
+    server.cont()
+    await until(() => stores.every(({ budgets }) => !budgets.isUnreachable))
+    const [confirmed, all] = [
+      sum(spenders.map(({ confirmed }) => confirmed)),
+      sum(spenders.map(({ total }) => total)),
+    ]
+    const spent = await spentIn(stores[0]!, account)
+    assert.ok(confirmed <= spent && spent <= all, `${spent} is from ${confirmed} to ${all}`)
+    await Promise.all(spenders.map(spender => spender.report()))
+    assert.equal(await spentIn(stores[0]!, account), all)
+  })
+}
