@@ -4,14 +4,9 @@
 import { hash } from 'node:crypto'
 import { memoizeEach } from '../base/memo.ts'
 import type { BudgetUnit, Criterion, SpendLimits, SpendRule } from '../store/records/budget-rule.ts'
+import type { BudgetBucket, BudgetWindow } from '../store/records/budget.ts'
 import type { Gateway, Metadata, Token } from '../store/records/records.ts'
 import { periodEnds } from './calendar.ts'
-
-/** When a bucket starts over: at `until`, which is part of its key; all the time; or never, if only held. */
-type BudgetWindow =
-  | { readonly kind: 'fixed'; readonly until: number }
-  | { readonly kind: 'sliding'; readonly period: number }
-  | { readonly kind: 'none' }
 
 /** A rule as budgets count by it. */
 interface BudgetRule {
@@ -23,13 +18,9 @@ interface BudgetRule {
   readonly whenUnreachable: 'closed' | 'open'
 }
 
-interface Bucket {
+/** The key has digests of what the rule counts and of the partition, and the end of a fixed window. */
+export interface Bucket extends BudgetBucket {
   readonly rule: BudgetRule
-  /**
-   * Digests of what its rule counts and of the partition, and the end of a fixed window: no text of clients.
-   */
-  readonly bucket: string
-  readonly window: BudgetWindow
 }
 
 /** What rules tell calls apart by, besides who calls. */
@@ -41,7 +32,7 @@ export interface CallFacts {
 }
 
 /** Who calls; null where the call has no such thing. */
-interface Caller {
+export interface Caller {
   /** The API token, or the consent to an app. */
   readonly token: string | null
   readonly app: string | null
@@ -73,7 +64,7 @@ export function bucketsOf(
 }
 
 /** Compiles the rules that are in effect; a changed gateway is a new record. */
-const rulesOfGateway = memoizeEach(({ account, id, spendLimits }: Gateway) =>
+export const rulesOfGateway = memoizeEach(({ account, id, spendLimits }: Gateway) =>
   compile(spendLimits, { account, owner: 'gateway', id }),
 )
 
@@ -82,7 +73,7 @@ const rulesOfToken = memoizeEach(({ account, id, spendLimits }: Token) =>
 )
 
 /** The same token of a cache stays the same object. */
-const callerOf = memoizeEach(({ id, actor, person }: Token): Caller => {
+export const callerOf = memoizeEach(({ id, actor, person }: Token): Caller => {
   const { user = null, email = null } = actor ?? person ?? {}
   return {
     token: actor?.grant ?? id,
@@ -93,7 +84,8 @@ const callerOf = memoizeEach(({ id, actor, person }: Token): Caller => {
 })
 
 const none: readonly Bucket[] = []
-const nobody: Caller = { token: null, app: null, user: null, email: null }
+/** Without a token. */
+export const nobody: Caller = { token: null, app: null, user: null, email: null }
 
 interface Owner {
   readonly account: string
@@ -110,8 +102,10 @@ function compile(limits: SpendLimits | null | undefined, owner: Owner): readonly
 const maxRemembered = 4_096
 const maxLength = 1_024
 
-class CompiledRule {
+export class CompiledRule {
   readonly rule: BudgetRule
+  /** Whose values have buckets of their own, such as `token` and `metadata.team`; empty for one bucket. */
+  readonly partitionedBy: readonly string[]
   readonly #filters: readonly Filter[]
   readonly #partitions: readonly Fact[]
   readonly #digest: string
@@ -119,6 +113,8 @@ class CompiledRule {
   readonly #buckets = new Map<string | null, Bucket>()
   #window: BudgetWindow
   #until = 0
+  /** How the keys of this window end. */
+  #end = ''
 
   constructor(rule: SpendRule, { account, owner, id }: Owner) {
     const { unit, window, technique, limit, whenUnreachable } = rule
@@ -131,8 +127,9 @@ class CompiledRule {
       criterion.mode === 'filter' ? [filterOf(fact, criterion.values)] : [],
     )
     this.#partitions = partitions.map(({ fact }) => fact)
+    this.partitionedBy = partitions.map(({ name }) => name)
     const counted = [account, owner, id, rule.id, unit, window, technique, zone]
-    this.#digest = digestOf([...counted, ...partitions.map(({ name }) => name)], ruleLength)
+    this.#digest = digestOf([...counted, ...this.partitionedBy], ruleLength)
     this.#endOf = endsOf(rule)
     this.#window =
       typeof window === 'number' && technique === 'sliding'
@@ -140,16 +137,35 @@ class CompiledRule {
         : { kind: 'none' }
   }
 
-  /** Whether each value of something has a bucket of its own. */
-  get isPartitioned(): boolean {
-    return this.#partitions.length > 0
-  }
-
   /** Returns the bucket of a call, one object while its window lasts; null if the rule does not govern it. */
   bucketOf(call: CallFacts, caller: Caller, now: number): Bucket | null {
     for (const passes of this.#filters) if (!passes(call, caller)) return null
+    return this.#bucketAt(this.#valueOf(call, caller), now)
+  }
+
+  /** Returns the values of a call in the order of `partitionedBy`, whatever the filters. */
+  valuesOf(call: CallFacts, caller: Caller): readonly (string | null)[] {
+    return this.#partitions.map(fact => fact(call, caller))
+  }
+
+  /** Returns the bucket of the calls with these values. */
+  bucketWith(values: readonly (string | null)[], now: number): Bucket {
+    return this.#bucketAt(joined(values), now)
+  }
+
+  /** Returns the bucket of a key; null if it is not one of this rule and window. */
+  bucketNamed(key: string, now: number): Bucket | null {
     if (this.#endOf !== null) this.#advance(this.#endOf(now))
-    const value = this.#valueOf(call, caller)
+    const partition = this.#partitions.length > 0 ? valueLength : 0
+    const isOwn =
+      key.startsWith(this.#digest) &&
+      key.endsWith(this.#end) &&
+      key.length === ruleLength + partition + this.#end.length
+    return isOwn ? { rule: this.rule, bucket: key, window: this.#window } : null
+  }
+
+  #bucketAt(value: string | null, now: number): Bucket {
+    if (this.#endOf !== null) this.#advance(this.#endOf(now))
     return this.#buckets.get(value) ?? this.#make(value)
   }
 
@@ -157,32 +173,33 @@ class CompiledRule {
     if (until === this.#until) return
     this.#until = until
     this.#window = { kind: 'fixed', until }
+    this.#end = `.${(until / 1000).toString(36)}`
     this.#buckets.clear()
   }
 
-  /** Tells combinations of values apart; a value that is missing differs from every text. */
   #valueOf(call: CallFacts, caller: Caller): string | null {
     const partitions = this.#partitions
     if (partitions.length === 0) return null
-    if (partitions.length === 1) return partitions[0]!(call, caller)
-    let values = ''
-    for (const fact of partitions) {
-      const value = fact(call, caller)
-      values += value === null ? '-' : `${value.length}:${value}`
-    }
-    return values
+    return partitions.length === 1 ? partitions[0]!(call, caller) : joined(this.valuesOf(call, caller))
   }
 
   #make(value: string | null): Bucket {
-    const partition = this.isPartitioned ? digestOf([this.#digest, value], valueLength) : ''
-    const end = this.#endOf === null ? '' : `.${(this.#until / 1000).toString(36)}`
-    const bucket = `${this.#digest}${partition}${end}`
+    const partition = this.#partitions.length > 0 ? digestOf([this.#digest, value], valueLength) : ''
+    const bucket = `${this.#digest}${partition}${this.#end}`
     const made = { rule: this.rule, bucket, window: this.#window }
     if (value !== null && value.length > maxLength) return made
     if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!)
     this.#buckets.set(value, made)
     return made
   }
+}
+
+/** Tells combinations of values apart; a value that is missing differs from every text. */
+function joined(values: readonly (string | null)[]): string | null {
+  if (values.length < 2) return values[0] ?? null
+  let text = ''
+  for (const value of values) text += value === null ? '-' : `${value.length}:${value}`
+  return text
 }
 
 /** Returns what ends the fixed windows of a rule; null if it has none. Seconds count from the epoch. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bucketsOf, type CallFacts } from '../../src/budgets/buckets.ts'
+import { bucketsOf, type CallFacts, rulesOfGateway } from '../../src/budgets/buckets.ts'
 import type { Criterion, SpendRule } from '../../src/store/records/budget-rule.ts'
 import type { Gateway, Token } from '../../src/store/records/records.ts'
 import { anyCharacter } from '../help/any-text.ts'
@@ -209,4 +209,27 @@ test('more values than a process remembers get the same buckets again', () => {
   const keys = new Set(Array.from({ length: 5_000 }, (_, i) => key(i)))
   assert.equal(keys.size, 5_000)
   assert.equal(key(0), first)
+})
+
+test('the bucket of some values is that of the calls that have them, and is known by its key', () => {
+  const rules = [
+    rule(),
+    rule({ id: 'two', metadata: { team: partition }, token: partition }),
+    rule({ id: 'sliding', technique: 'sliding', model: partition }),
+    rule({ id: 'held', unit: 'concurrency', window: null }),
+  ]
+  const gateway = gatewayWith(...rules)
+  const buckets = bucketsOf(gateway, plain, call, now)
+  const values = [[], [plain.id, 'search'], ['openai/gpt-4o'], []]
+  const names = [[], ['token', 'metadata.team'], ['model'], []]
+  const compiled = rulesOfGateway(gateway)
+  for (const [i, one] of compiled.entries()) {
+    assert.deepEqual(one.partitionedBy, names[i])
+    assert.deepEqual(one.bucketWith(values[i]!, now), buckets[i])
+    for (const [j, { bucket }] of buckets.entries())
+      assert.deepEqual(one.bucketNamed(bucket, now), i === j ? buckets[i] : null)
+    for (const wrong of ['', `${buckets[i]!.bucket}x`, buckets[i]!.bucket.slice(1)])
+      assert.equal(one.bucketNamed(wrong, now), null)
+  }
+  assert.equal(compiled[0]!.bucketNamed(buckets[0]!.bucket, now + 3_600_000), null)
 })

@@ -61,6 +61,22 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
       'An empty list if the gateway has none. What was counted lately; a key that no process has in memory is not among the nearest.',
     response: json(success(listOf(named('GatewayRateLimit')))),
   },
+  [`GET ${gateway}/budgets`]: {
+    id: 'listGatewayBudgets',
+    tag,
+    summary: 'Show what is spent of the budgets of an AI gateway',
+    description:
+      'The rules of `spend_limits` that are in effect. A rule with partitions has the budgets of which something is spent or reserved, the most spent first, as far as the values are known: from the latest log entries, the tokens and the consents.',
+    response: json(success(listOf(named('GatewayBudgets')))),
+  },
+  [`POST ${gateway}/budgets/{budget_id}/reset`]: {
+    id: 'resetGatewayBudget',
+    tag,
+    summary: 'Start a budget of an AI gateway over',
+    description:
+      'By the id of a rule, for all its budgets that would be listed, or by that of a budget. What calls under way have reserved stays reserved. The audit log has an entry.',
+    response: json(success(named('GatewayBudgets'))),
+  },
   [`GET ${gateway}/url/{provider}`]: {
     id: 'getProviderUrl',
     tag,

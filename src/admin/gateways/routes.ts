@@ -11,6 +11,7 @@ import {
   openGateway,
   updateGateway,
 } from './gateways.ts'
+import { listGatewayBudgets, resetGatewayBudget } from './budgets.ts'
 import { getProviderUrl } from './url.ts'
 import { listGatewayRateLimits } from './rate-limits.ts'
 
@@ -40,6 +41,19 @@ export const gatewayRows: readonly ApiRow[] = [
     path: `${gateway}/rate_limits`,
     permission: 'AI Gateway Read',
     handle: listGatewayRateLimits,
+  },
+  {
+    method: 'GET',
+    path: `${gateway}/budgets`,
+    permission: 'AI Gateway Read',
+    handle: listGatewayBudgets,
+  },
+  {
+    method: 'POST',
+    path: `${gateway}/budgets/{budget_id}/reset`,
+    permission: 'AI Gateway Edit',
+    lastingAccess: 'nothing',
+    handle: resetGatewayBudget,
   },
   {
     method: 'GET',

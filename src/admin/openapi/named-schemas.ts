@@ -9,7 +9,7 @@ import { errorPage, errorRule } from '../zones/custom-errors/schemas.ts'
 import { customProvider } from '../custom-providers/schemas.ts'
 import { providerConfig } from '../provider-configs/schemas.ts'
 import { dynamicRoute, routeDeployment, routeElement, routeVersion } from '../dynamic-routes/schemas.ts'
-import { gateway, gatewayRateLimit } from '../gateways/schemas.ts'
+import { gateway, gatewayBudgets, gatewayRateLimit } from '../gateways/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { provider, providerTest } from '../providers/schemas.ts'
 import { explanation } from '../zones/explain-schemas.ts'
@@ -60,6 +60,7 @@ export const schemas = {
   AccessRule: accessRule,
   Zone: zone,
   RateLimit: rateLimit,
+  GatewayBudgets: gatewayBudgets,
   GatewayRateLimit: gatewayRateLimit,
   HappenedError: recentError,
   AccessRuleHits: accessRuleHits,

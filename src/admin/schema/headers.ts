@@ -38,6 +38,10 @@ export const parameters = {
   route_id: segment('route_id', 'The dynamic route.', id),
   version_id: segment('version_id', 'The version of the dynamic route.', id),
   log_id: segment('log_id', 'The log entry: the ray id of its call.', { ...text, pattern: '^[0-9a-f]{16}$' }),
+  budget_id: segment('budget_id', 'A budget, or a rule of `spend_limits` for all its budgets.', {
+    ...text,
+    pattern: '^[A-Za-z0-9._-]{1,64}$',
+  }),
   provider_id: segment('provider_id', 'The AI provider.', { ...text, pattern: '^[a-z0-9.-]{1,128}$' }),
   config_id: segment('config_id', 'The key of a provider.', id),
   slug: segment('slug', 'The custom provider.', { ...text, pattern: '^[a-z0-9-]{1,57}$' }),

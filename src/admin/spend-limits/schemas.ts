@@ -34,7 +34,7 @@ import {
 
 const id: Schema = { ...text, pattern: idPattern.source }
 const most = Math.max(...units.map(unit => mostOf[unit]))
-const limit: Schema = { ...number, exclusiveMinimum: 0, maximum: most }
+export const limit: Schema = { ...number, exclusiveMinimum: 0, maximum: most }
 const spans = [whole(shortestWindow, longestWindow), oneOf(periods)]
 const zone: Schema = { ...text, pattern: zonePattern.source }
 const technique = oneOf(['fixed', 'sliding'])
@@ -99,7 +99,7 @@ export function spendLimits(owner: SpendOwner): Schema {
 
 const shownCriterion = open({ mode: oneOf(['partition', 'filter']) }, { values: listOf(text) })
 
-const shownRule = open(
+export const shownRule = open(
   {
     id,
     enabled: flag,

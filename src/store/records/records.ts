@@ -271,6 +271,7 @@ export type AuditAction =
   | 'rotate_secret'
   | 'delete_rotated_secret'
   | 'delete_logs'
+  | 'reset'
   | 'drop'
   | 'invite'
   | 'accept'

@@ -38,6 +38,10 @@ export function entryWith(n: number, members: Partial<LogEntry> = {}): LogEntry 
   }
 }
 
-export async function keepEntries({ logs }: Store, entries: readonly LogEntry[]): Promise<void> {
-  await logs.append(account, 'default', batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+export async function keepEntries(
+  { logs }: Store,
+  entries: readonly LogEntry[],
+  gateway = 'default',
+): Promise<void> {
+  await logs.append(account, gateway, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
 }

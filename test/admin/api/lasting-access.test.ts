@@ -88,7 +88,7 @@ test('each operation that sets something states whether what it leaves outlasts 
     `POST ${inAccount}/ai-gateway/gateways`,
     `PUT ${inAccount}/ai-gateway/gateways/{gateway_id}`,
   ])
-  // Beside these and what deletes: what changes nothing, what is said about a call, where calls go, what is only for visitors of a zone, and what is the user's own.
+  // Beside these and what deletes: what changes nothing, what is said about a call, what is left of a budget, where calls go, what is only for visitors of a zone, and what is the user's own.
   const left = namesWhere('nothing').filter(name => !name.startsWith('DELETE '))
   assert.deepEqual(
     left.toSorted(),
@@ -96,6 +96,7 @@ test('each operation that sets something states whether what it leaves outlasts 
       'PUT /client/v4/memberships/{membership_id}',
       `PATCH ${inAccount}/ai-gateway/gateways/{gateway_id}/logs/{log_id}`,
       `PATCH ${inAccount}/ai-gateway/gateways/{gateway_id}/routes/{route_id}`,
+      `POST ${inAccount}/ai-gateway/gateways/{gateway_id}/budgets/{budget_id}/reset`,
       `POST ${inAccount}/ai-gateway/gateways/{gateway_id}/routes`,
       `POST ${inAccount}/ai-gateway/gateways/{gateway_id}/routes/{route_id}/deployments`,
       `POST ${inAccount}/ai-gateway/gateways/{gateway_id}/routes/{route_id}/versions`,
