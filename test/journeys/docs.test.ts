@@ -257,6 +257,8 @@ test('with the gateway that npm start starts', async t => {
       else if (command.includes('/readyz')) assert.equal(JSON.parse(output).status, 'ready')
       else if (command.includes('/metrics')) assert.match(output, /^gatehouse_requests_total\{/m)
       else if (command.includes('/provider_configs')) assert.equal(JSON.parse(output).success, true, output)
+      else if (/ai-gateway\/gateways(\/team\/budgets)? /.test(command))
+        assert.equal(JSON.parse(output).success, true, output)
       else if (command.includes('/routes ')) assert.equal(JSON.parse(output).success, true, output)
       else if (command.includes('/logs')) assert.equal(JSON.parse(output).success, true)
       else if (command.includes('/chat/completions')) assert.match(output, /^HTTP\/1\.1 200 .*"Hello\."/s)
@@ -312,7 +314,7 @@ test('with the gateway that npm start starts', async t => {
       for (const line of commands(ways.managesGateways)) {
         const asked = `${line} --url http://${running.admin}`
         const { stdout, stderr } = await run('sh', ['-c', asked], { cwd: root, env })
-        assert.match(`${stdout}${stderr}`, /support|default/, line)
+        assert.match(`${stdout}${stderr}`, /support|default|team/, line)
       }
       for (const line of commands(ways.followsLogs)) {
         const asked = `exec ${line} --url http://${running.admin}`
