@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { type Kept, noTokens, type Usage } from '../ai/usage/usage.ts'
 import { estimatedIn, estimatedOut } from '../ai/usage/estimate.ts'
 import { sumOf } from '../ai/usage/session.ts'
+import type { CallBudget } from '../budgets/call-budget.ts'
 import { appOf, personal } from '../store/records/audit-entry.ts'
 import type { ActingApp, LedgerAttempt, LogSummary, Token } from '../store/records/records.ts'
 import type { Bodies, Body, LogBatchWriter } from '../store/log-batch/batch.ts'
@@ -46,16 +47,10 @@ export function writeEntry(
   meter: Meter,
   writer: LogBatchWriter,
 ): void {
-  const isEventStream = hasType(o.responseContentType, eventStream)
-  const streamed = o.session !== null || isEventStream || hasType(o.responseContentType, jsonLines)
-  const use = useOf(o, { request, answer }, meter, isEventStream, streamed)
-  const { usage, tokensIn, tokensOut } = use
-  const asked =
-    o.model ??
-    requestedModel(o.path, request === null || request.isEncoded ? null : request.head) ??
-    o.session?.model ??
-    usage?.model ??
-    null
+  const measured = measure(o, { request, answer }, meter)
+  const { use, asked, streamed } = measured
+  if (o.budget !== null) settleFor(o, o.budget, measured, meter)
+  const { tokensIn, tokensOut } = use
   const model = asked && redacted(asked)
   const entry: Draft = {
     id: o.ray,
@@ -92,6 +87,43 @@ export function writeEntry(
   const actor = o.token?.actor ?? ownerOf(o.token)
   if (actor !== undefined) entry.app = appOf(actor)
   writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)
+}
+
+/** Gives what a call used to the budget that waits for it. */
+export function settle(o: Observation, excerpts: Excerpts, meter: Meter): void {
+  if (o.budget !== null) settleFor(o, o.budget, measure(o, excerpts, meter), meter)
+}
+
+interface Measured {
+  readonly use: Use
+  /** The model, as far as request or response name it. */
+  readonly asked: string | null
+  readonly streamed: boolean
+}
+
+function measure(o: Observation, { request, answer }: Excerpts, meter: Meter): Measured {
+  const isEventStream = hasType(o.responseContentType, eventStream)
+  const streamed = o.session !== null || isEventStream || hasType(o.responseContentType, jsonLines)
+  const use = useOf(o, { request, answer }, meter, isEventStream, streamed)
+  const asked =
+    o.model ??
+    requestedModel(o.path, request === null || request.isEncoded ? null : request.head) ??
+    o.session?.model ??
+    use.usage?.model ??
+    null
+  return { use, asked, streamed }
+}
+
+/** What the caller says that a call costs is no reason to charge less. */
+function settleFor(o: Observation, budget: CallBudget, { use, asked }: Measured, meter: Meter): void {
+  const { tokensIn, tokensOut } = use
+  const isWhole = !use.isEstimated || tokensIn !== null
+  const isKnown = isWhole && (tokensIn !== null || tokensOut !== null)
+  budget.settle({
+    isBillable: isGood(o) || o.isAbandoned,
+    cost: isWhole ? costOf(o, asked, use, meter) : null,
+    tokens: isKnown ? (tokensIn ?? 0) + (tokensOut ?? 0) : null,
+  })
 }
 
 /** Filled in member by member: spreading the optional ones takes most of the time of an entry. */

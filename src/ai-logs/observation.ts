@@ -1,5 +1,6 @@
 // What the edge saw of an AI call, raw: nothing is parsed or copied while the request is served.
 
+import type { CallBudget } from '../budgets/call-budget.ts'
 import type { SessionUsage } from '../ai/usage/session.ts'
 import type { Gateway, LedgerAttempt, Metadata, Token } from '../store/records/records.ts'
 import type { Capture } from './capture.ts'
@@ -25,6 +26,8 @@ export interface Observation {
   readonly error: string | null
   /** Whether the client got the whole response. */
   readonly isWhole: boolean
+  /** Whether its client left before it was known what the provider does. */
+  readonly isAbandoned: boolean
   /** Whether the provider has finished without its client. */
   readonly isReadToEnd: boolean
   /** Ms. */
@@ -57,4 +60,8 @@ export interface Observation {
   readonly relayed: Capture | null
   /** The members of the request that were removed for the provider. */
   readonly dropped: readonly string[]
+  /** Whether it gets an entry; if not, it is only measured. */
+  readonly isStored: boolean
+  /** What waits for the measure; null for a call without spend limits. */
+  readonly budget: CallBudget | null
 }

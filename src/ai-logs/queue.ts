@@ -10,7 +10,7 @@ import type { SpoolWriter } from '../log-export/spool-writer.ts'
 import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 import { Backlog, type Bounds, type Waiting } from './backlog.ts'
 import { Batch } from './batch.ts'
-import { decodedExcerptOf, type Excerpts, excerptOf, type Meter, writeEntry } from './entry.ts'
+import { decodedExcerptOf, type Excerpts, excerptOf, type Meter, settle, writeEntry } from './entry.ts'
 import type { Observation } from './observation.ts'
 
 export interface LogQueueOptions {
@@ -101,7 +101,7 @@ export class LogQueue {
   /** Adds a finished call, and retains none of it unless its response has to be decoded first. */
   add(observation: Observation): void {
     const { request, response } = observation
-    if (this.#isClosed) this.#counts.dropped.inc()
+    if (this.#isClosed) this.#lose(observation)
     else if (request?.isEncoded || response?.isEncoded) this.#decodeLater(observation)
     else this.#enter(observation, { request: excerptOf(request), answer: excerptOf(response) })
   }
@@ -128,7 +128,9 @@ export class LogQueue {
     const { request, response } = observation
     const weight = baseWeight + (request?.weight ?? 0) + (response?.weight ?? 0)
     const { startedAt: at } = observation
-    this.#loseAll(this.#encoded.push({ count: 1, weight, earliest: at, latest: at, observation }))
+    const dropped = this.#encoded.push({ count: 1, weight, earliest: at, latest: at, observation })
+    for (const { observation } of dropped) observation.budget?.settleWhole()
+    this.#loseAll(dropped)
     this.#decoding ??= this.#decode()
   }
 
@@ -144,7 +146,8 @@ export class LogQueue {
   }
 
   #enter(observation: Observation, excerpts: Excerpts): void {
-    if (this.#isOver) return this.#drop(1)
+    if (!observation.isStored) return this.#measure(observation, excerpts)
+    if (this.#isOver) return this.#lose(observation)
     const { gateway } = observation
     let batch = this.#open.get(gateway)
     if (batch === undefined) this.#open.set(gateway, (batch = new Batch(gateway)))
@@ -152,13 +155,29 @@ export class LogQueue {
     try {
       writeEntry(observation, excerpts, this.#meter, batch)
     } catch (bug) {
-      this.#drop(1)
+      this.#lose(observation)
       this.#log.error({ err: bug, ray: observation.ray }, 'building an AI log entry failed: internal error')
     }
     this.#openSize += batch.size - before
     if (batch.count >= this.#batchSize || batch.size >= batchBytes) this.#end(batch)
     else if (this.#openSize >= maxOpenBytes) this.#endAll()
     this.#attend()
+  }
+
+  /** Of a call without an entry, only what it used matters. */
+  #measure(observation: Observation, excerpts: Excerpts): void {
+    try {
+      settle(observation, excerpts, this.#meter)
+    } catch (bug) {
+      observation.budget?.settleWhole()
+      this.#log.error({ err: bug, ray: observation.ray }, 'measuring an AI call failed: internal error')
+    }
+  }
+
+  /** Drops the entry of a call, which is charged whole. */
+  #lose({ budget, isStored }: Observation): void {
+    budget?.settleWhole()
+    if (isStored) this.#drop(1)
   }
 
   #end(batch: Batch): void {

@@ -63,6 +63,11 @@ export function bucketsOf(
   return buckets
 }
 
+/** Whether a gateway or a token has spend limits at all. */
+export function isGoverned({ spendLimits }: Gateway, token: Token | null): boolean {
+  return spendLimits?.isEnabled === true || token?.spendLimits?.isEnabled === true
+}
+
 /** Compiles the rules that are in effect; a changed gateway is a new record. */
 export const rulesOfGateway = memoizeEach(({ account, id, spendLimits }: Gateway) =>
   compile(spendLimits, { account, owner: 'gateway', id }),

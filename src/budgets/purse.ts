@@ -30,6 +30,8 @@ export class Purse {
   #atRisk = 0
   /** Leased, and not reserved. */
   #free = 0
+  /** What the store had leased after the last confirmed step. */
+  #leased = 0
   /** What the store charges if this process dies: nothing beyond it may be at risk. */
   #cover = 0
   /** Drawn since the last step; and in the time before that. */
@@ -66,7 +68,7 @@ export class Purse {
 
   /** Whether nothing of it is of use any more. */
   isIdle(now: number): boolean {
-    const isEmpty = this.#held === 0 && this.#free === 0 && this.#total === this.#reported
+    const isEmpty = this.#held + this.#free + this.#leased === 0 && this.#total === this.#reported
     return isEmpty && this.#sent === null && !this.#isStale && now - this.#drawnAt > refusalPeriod
   }
 
@@ -117,7 +119,8 @@ export class Purse {
   needsStep(now: number): boolean {
     if (this.#total !== this.#reported || this.#isStale) return true
     if (this.#free > 0 && now - this.#drawnAt > idlePeriod) return true
-    return this.#held + this.#free > 0 && now - this.#confirmedAt > renewalPeriod
+    if (this.#held + this.#free === 0) return this.#leased > 0
+    return now - this.#confirmedAt > renewalPeriod
   }
 
   /** Gives up the free part, which may be granted anew, and says all that the store has to know. */
@@ -156,6 +159,7 @@ export class Purse {
   confirm(state: BudgetState, isGranted: boolean, sentAt: number): void {
     const { total, keep, need, ifLost } = this.#sent!
     this.#sent = null
+    this.#leased = state.amount
     this.#cover = ifLost + state.amount - keep
     this.#reported = Math.max(this.#reported, total)
     this.#confirmedAt = sentAt

@@ -30,6 +30,7 @@ export function observed(changes: Partial<Observation> = {}): Observation {
     error: null,
     isWhole: true,
     isReadToEnd: false,
+    isAbandoned: false,
     duration: 12.3456,
     timeToFirstByte: 10,
     authenticated: true,
@@ -49,6 +50,8 @@ export function observed(changes: Partial<Observation> = {}): Observation {
     session: null,
     relayed: null,
     dropped: [],
+    isStored: true,
+    budget: null,
     ...changes,
   }
 }

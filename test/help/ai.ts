@@ -15,6 +15,7 @@ import { RouteDirectory } from '../../src/ai/route-directory.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { PriceTable } from '../../src/ai/usage/prices.ts'
 import { usageOf } from '../../src/ai/usage/usage.ts'
+import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import { LogQueue } from '../../src/ai-logs/queue.ts'
 import type { Gateway, LogEntry, LogSummary, Token } from '../../src/store/records/records.ts'
 import type { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
@@ -131,6 +132,7 @@ export async function startAi(
   const meter = { usageOf, costOf: prices.costOf.bind(prices) }
   const logs = new LogQueue({ store, meter, metrics: metrics.ai, log })
   const time = clock && { clock }
+  const budgets = new BudgetHolder({ budgets: store.budgets, clock: clock ?? systemClock, log })
   const issuer = 'https://id.example'
   const places = { issuer, aiHosts: ['ai.test', '127.0.0.1'] }
   const access = new AccessTokens(store, resource => apiOf(resource, places))
@@ -159,7 +161,7 @@ export async function startAi(
     : null
   const edge = new Edge(t, config, {
     metrics,
-    ai: { tokens, gateways, routes, custom, keys, logs, issuer },
+    ai: { tokens, gateways, routes, custom, keys, logs, budgets, prices, issuer },
     ...time,
     ...(limiter && { limiter }),
     ...(spans && { spans }),
@@ -170,6 +172,7 @@ export async function startAi(
     await limiter?.close()
     await keys.close()
     await logs.close()
+    await budgets.close()
     if (given === undefined) await store.close()
   })
   if (given !== undefined) return new AiEdge(edge, store, logs, given.account, '')

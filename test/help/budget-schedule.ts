@@ -100,6 +100,7 @@ class Schedule implements Outcome {
   #hasCrashed = false
   #isReset = false
   #time = 1_700_000_000_000
+  #lookedAt = this.#time
 
   constructor(seed: number, traces: boolean) {
     this.#traces = traces
@@ -212,6 +213,8 @@ class Schedule implements Outcome {
     else if (dice < 88 && pauses) this.#pause()
     else if (dice < 90 && outages) this.#turnStore()
     else if (dice < 92 && changes) this.#change()
+    // Only a process that is stopped misses its looks for long.
+    if (!pauses && this.#time - this.#lookedAt > 5000) this.#look()
     if (network || this.#isDown) this.#carry()
     await turn()
     this.#checkSpent()
@@ -304,6 +307,7 @@ class Schedule implements Outcome {
   }
 
   #look(): void {
+    this.#lookedAt = this.#time
     for (const { holder, isAlive, isPaused } of this.#programs) if (isAlive && !isPaused) void holder.look()
   }
 

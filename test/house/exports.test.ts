@@ -8,8 +8,6 @@ import { root } from '../help/source.ts'
 
 /** Exports that only tests and benches use, and why they are part of the product. */
 const exceptions: Readonly<Record<string, string>> = {
-  'src/budgets/buckets.ts bucketsOf': 'what an attempt at an AI call reserves by',
-  'src/budgets/budget-holder.ts BudgetHolder': 'what an attempt at an AI call reserves with',
   'src/store/redis/server/acl.ts aclRules': 'what the documentation tells operators to write',
   'src/store/redis/server/acl.ts clusterRules': 'what the documentation tells operators to write',
 }

@@ -1,6 +1,6 @@
 // The cost of a call, from the configuration, the price list, or the price rows.
 
-import { memoizeLast } from '../../base/memo.ts'
+import { memoizeEach, memoizeLast } from '../../base/memo.ts'
 import type { PriceConfig } from '../../config/model/config.ts'
 import type { ListedPrice, PriceList, Rates } from '../../config/model/price-config.ts'
 import {
@@ -49,6 +49,24 @@ export class PriceTable {
     const fee = usage.searches === 0 || price.isOwn ? 0 : (price.search ?? searchPrices[provider] ?? null)
     const dollars = rates === null || fee === null ? null : costAt(rates, usage)
     return dollars === null ? null : rounded(dollars + usage.searches * fee!)
+  }
+
+  /**
+   * The most that so many tokens and searches can cost in whole nanodollars, whatever tier, length or cache
+   * applies; null if a price is unknown.
+   */
+  worstCost(
+    provider: string,
+    model: string | null,
+    tokensIn: number,
+    tokensOut: number,
+    searches: number,
+  ): number | null {
+    const price = model === null ? null : this.#find(`${provider}/${model}`)
+    if (price === null) return null
+    const { input, output } = dearestOf(price, provider)
+    const fee = price.isOwn ? 0 : searches * (price.search ?? searchPrices[provider] ?? 0)
+    return Math.ceil((tokensIn * input + tokensOut * output) * 1000 + fee * 1e9)
   }
 
   /** By the requested name, and else as the response names the model: a deployment may have any name. */
@@ -110,6 +128,19 @@ function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage)
   const factors = tierFactors[provider]
   return factors !== undefined && Object.hasOwn(factors, tier!) ? scaled(usual, factors[tier!]!) : null
 }
+
+/** US dollars for a million tokens, of all rates that may apply. */
+const dearestOf = memoizeEach((price: Price, provider: string) => {
+  const factors = price.isOwn ? [] : Object.values(tierFactors[provider] ?? {})
+  const all = [price.rates, ...(price.long === null ? [] : [price.long.rates]), ...Object.values(price.tiers)]
+  const factor = Math.max(1, ...factors)
+  const most = (names: readonly (keyof Rates)[]) =>
+    factor * Math.max(...all.flatMap(rates => names.map(name => rates[name] ?? 0)))
+  return {
+    input: most(['input', 'cacheRead', 'cacheWrite', 'cacheWriteLong', 'audioIn']),
+    output: most(['output', 'audioOut']),
+  }
+})
 
 function costAt(rates: Rates, usage: Usage): number | null {
   const { cacheRead, cacheWritten, cacheWrittenLong, audioIn, audioOut } = usage

@@ -1,6 +1,7 @@
 // The state of an AI call, beyond that of every exchange.
 
 import type { Gateway, LedgerAttempt, Metadata, Token } from '../../store/records/records.ts'
+import type { CallBudget } from '../../budgets/call-budget.ts'
 import type { Key, KeyRing } from '../../ai/providers/key-ring.ts'
 import type { Call } from '../../ai/plan.ts'
 import type { Controls } from '../../ai/failover/controls.ts'
@@ -61,6 +62,8 @@ export class AiExchange {
   /** The token is limited to some models, and names the alias or the route of the call. */
   isAllowedByName = false
   readonly attempts: LedgerAttempt[] = []
+  /** What the call has reserved of its spend limits; null if none governs it. */
+  budget: CallBudget | null = null
   /** Further attempts were in vain, so its caller should not begin again. */
   isExhausted = false
   /** Attempts that the gateway itself made necessary, which do not count towards the maximum. */

@@ -16,6 +16,8 @@ export interface Remainder {
 export class Tap {
   /** Otherwise they are only read for model and usage. */
   readonly keepsPayloads: boolean
+  /** Whether the call gets an entry in the log; if not, it is only measured. */
+  readonly isStored: boolean
   isUnderWay = false
   eventId: string | null = null
   customCost: CustomCost | null = null
@@ -30,8 +32,17 @@ export class Tap {
   /** Monotonic ms; 0 before. */
   firstByteAt = 0
 
-  constructor({ keepsPayloads, isEncoded }: { keepsPayloads: boolean; isEncoded: boolean }) {
+  constructor({
+    keepsPayloads,
+    isEncoded,
+    isStored = true,
+  }: {
+    readonly keepsPayloads: boolean
+    readonly isEncoded: boolean
+    readonly isStored?: boolean
+  }) {
     this.keepsPayloads = keepsPayloads
+    this.isStored = isStored
     this.request = keepsPayloads ? new Capture({ isEncoded }) : null
   }
 

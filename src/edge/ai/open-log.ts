@@ -1,5 +1,6 @@
 // Decides what is stored of an AI call in the log of its gateway.
 
+import { isGoverned } from '../../budgets/buckets.ts'
 import { parseCustomCost } from '../../ai-logs/custom-cost.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import { parseMetadata } from '../../ai-logs/metadata.ts'
@@ -7,7 +8,7 @@ import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import { type Once, repeated } from '../ai-call/request-fields.ts'
+import { isRead, type Once, repeated } from '../ai-call/request-fields.ts'
 import { Tap } from '../ai-call/tap.ts'
 import { controlsOf } from './begin-course.ts'
 
@@ -31,7 +32,15 @@ export function openLog(x: Exchange): Refusal | null {
   // Only a native body can be encoded: others are parsed here.
   if (logManagement > 0 && collectLog !== 'false')
     x.tap = new Tap({ keepsPayloads, isEncoded: contentEncoding !== null })
+  else if (isMetered(x, ai))
+    x.tap = new Tap({ keepsPayloads: false, isEncoded: contentEncoding !== null, isStored: false })
   return noteLabels(ai, x.tap)
+}
+
+/** Whether a call is of a gateway or a token with spend limits, and may cost something. */
+export function isMetered(x: Exchange, ai: AiExchange): boolean {
+  if (!isGoverned(ai.gateway!, ai.token)) return false
+  return x.upgrade === 'requested' || !isRead(x.head)
 }
 
 /** Notes what the caller says about its call; `tap` is null if it has no entry. */

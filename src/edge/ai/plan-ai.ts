@@ -20,6 +20,7 @@ import { countTokens } from './count-tokens.ts'
 import { respondWithModels } from './list-models.ts'
 import { beginCourse, beginNativeCourse, routeOf } from './begin-course.ts'
 import { providersOf, withOwnProviders } from './own-providers.ts'
+import { isMetered } from './open-log.ts'
 import { modelInPath, refuseNativeModel } from './token-limits.ts'
 import { type ParsedTarget, planModel, sendTo, takeCall } from './take-call.ts'
 
@@ -44,14 +45,16 @@ function planKnown(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict {
   const route = providersOf(x, ai).native(name, path, ai.token !== null)
   if ('error' in route) return x.upgrade === 'requested' && route.error === 'not_found' ? noWebSocket : route
   if (route.provider.dialect === 'anthropic') x.audience = audienceOf(target, 'anthropic')
-  return ai.token?.models === undefined ? planNativeCall(x, ai, route) : planLimited(x, ai, route)
+  const needsModel = ai.token?.models !== undefined || isMetered(x, ai)
+  return needsModel ? planLimited(x, ai, route) : planNativeCall(x, ai, route)
 }
 
-/** The token is limited to some models: a body that has to tell which one is called is read first. */
+/** The model matters: a body that has to tell which one is called is read first. */
 function planLimited(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
   const { provider, path } = route
-  const check = (body: Buffer) => refuseNativeModel(ai, provider, path, body)
-  if (x.requestBody.done || modelInPath(provider, path) !== null)
+  const check = (body: Buffer) =>
+    ai.token?.models === undefined ? null : refuseNativeModel(ai, provider, path, body)
+  if (x.requestBody.done || (modelInPath(provider, path) !== null && !isMetered(x, ai)))
     return check(noBody) ?? planNativeCall(x, ai, route)
   x.bodyLimit = x.route!.config.bodyLimit
   const gathering = gatherBody(x)

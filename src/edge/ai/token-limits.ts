@@ -47,6 +47,11 @@ export function refuseNativeModel(
   return refuseUnless(ai, provider, inPath === null ? modelsInBody(ai, path, body) : [inPath])
 }
 
+/** Returns the model of a provider-native call; null if it cannot be known. */
+export function calledModel(ai: AiExchange, provider: Provider, path: string, body: Buffer): string | null {
+  return modelInPath(provider, path) ?? modelsInBody(ai, path, body)[0] ?? null
+}
+
 /**
  * Returns the model of a call that its path decides, whatever the body says: those of Google, Azure and
  * Bedrock, and realtime sessions of OpenAI, which cannot change it.

@@ -282,5 +282,5 @@ export class Exchange {
 
 /** Returns the id of the log entry that an exchange will have; null for none. */
 export function logIdOf({ tap, ray }: Exchange): string | null {
-  return tap?.isUnderWay ? ray : null
+  return tap?.isUnderWay && tap.isStored ? ray : null
 }

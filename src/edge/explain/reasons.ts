@@ -7,6 +7,7 @@ import { type Refusal, retryAfterOf } from '../../errors/catalogue/refusal.ts'
 import type { Compared, DecidingRule, ExplainedError, ExplainedStep } from '../../zones/explanation.ts'
 import { HostLookup } from '../../zones/lookup.ts'
 import type { RouteConfig, ZoneConfig } from '../../config/model/config.ts'
+import { isMetered } from '../ai/open-log.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { accessReason } from './access.ts'
 import { limitsOf } from './limits.ts'
@@ -105,9 +106,16 @@ const reasons: Readonly<Record<StepName, Explain>> = {
   openLog: ({ x }, refusal) => {
     if (x.ai === null) return notAi
     if (refusal !== null) return { reason: `${messageOf(refusal)}.` }
-    return { reason: x.tap === null ? 'The call is not logged.' : 'The call is logged.' }
+    return { reason: x.tap === null || !x.tap.isStored ? 'The call is not logged.' : 'The call is logged.' }
   },
   plan: ({ x }, refusal) => planReason(x, refusal),
+  reserve: ({ x }, refusal) => {
+    if (x.ai === null) return notAi
+    if (refusal !== null) return { reason: `${messageOf(refusal)}.` }
+    return {
+      reason: isMetered(x, x.ai) ? 'Counted in its spend limits.' : 'No spend limit governs the call.',
+    }
+  },
   forward: ({ x }, refusal) => ({
     reason:
       refusal !== null

@@ -1,6 +1,8 @@
 // Rehearses a request: the real steps decide, on a copy of their state. Nothing is counted, banned or logged,
 // and no origin is contacted.
 
+import type { Charge } from '../../budgets/charge.ts'
+import { Reservation } from '../../budgets/reservation.ts'
 import { X509Certificate } from 'node:crypto'
 import { systemClock } from '../../base/clock.ts'
 import { AddressTable } from '../../net/address/address-table.ts'
@@ -154,6 +156,8 @@ function planeOf(
       custom: ai.custom,
       keys: { of: ai.keys.of.bind(ai.keys), used: () => {} },
       logs: ai.logs,
+      budgets: noBudgets,
+      prices: ai.prices,
       issuer: ai.issuer ?? null,
     },
     models: { of: () => ({ models: null, asking: null }) },
@@ -168,6 +172,12 @@ function planeOf(
     isGoingAway: false,
   }
 }
+
+/** Nothing is reserved for a question. */
+const noBudgets = {
+  reserve: (_: string, charges: readonly Charge[]) => new Reservation(lender, '', charges, []),
+}
+const lender = { lend: () => 'granted' as const }
 
 /** Finds the zone as the data plane does. Of all candidates, only the zone in question was rebuilt. */
 function zoneFor(host: string, inUse: Snapshot, rebuilt: Snapshot, name: string): EdgeZone | null {

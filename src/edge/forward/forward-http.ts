@@ -9,7 +9,9 @@ import { type PreparedAttempt, takeAttempt } from '../ai/next-attempt.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
 import { noteNoResponse, noteResponse } from '../ai/provider-states.ts'
 import { retryWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
-import { deliver } from '../exchange/deliver.ts'
+import { isMetered } from '../ai/open-log.ts'
+import { reserveFor } from '../meter/reserve.ts'
+import { deliver, deliverBug } from '../exchange/deliver.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { releaseBody } from '../exchange/gather-body.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
@@ -354,6 +356,29 @@ class Forwarding implements RequestHandler, ForwardState {
     this.#body = new BufferedBody(x, this, x.ai!.body)
   }
 
+  /** Goes on once the next model fits into the spend limits. */
+  #reserveNext(verdict: ReturnType<typeof reserveFor>): void {
+    if (!(verdict instanceof Promise)) return this.#goOn(verdict)
+    this.#attempt = null
+    this.#resumeAt = Number.POSITIVE_INFINITY
+    verdict.then(
+      verdict => {
+        if (this.#x.stage === 'none') this.#goOn(verdict)
+      },
+      bug => deliverBug(this.#x, bug),
+    )
+  }
+
+  #goOn(verdict: Awaited<ReturnType<typeof reserveFor>>): void {
+    if (verdict === null) {
+      const x = this.#x
+      this.#body = x.ai!.body === null ? null : new BufferedBody(x, this, x.ai!.body)
+      return this.#resume()
+    }
+    this.#x.handler = null
+    deliver(this.#x, verdict)
+  }
+
   #nextAttempt(event: AttemptEvent, prepared: PreparedAttempt): void {
     const x = this.#x
     const ai = x.ai!
@@ -374,6 +399,7 @@ class Forwarding implements RequestHandler, ForwardState {
     this.isHttp1Required = false
     this.#tried = null
     this.#refusedUntil = Number.POSITIVE_INFINITY
+    if (prepared.type === 'next' && isMetered(x, ai)) return this.#reserveNext(reserveFor(x, ai))
     const delay = prepared.type === 'retry' ? prepared.delay : 0
     if (delay === 0) return this.#resume()
     this.#attempt = null

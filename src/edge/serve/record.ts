@@ -46,6 +46,7 @@ function recordAll(x: Exchange): void {
   if (x.ai !== null) releaseBody(x, x.ai)
   if (x.trace !== null && x.trace.recording !== null) sendSpans(x, x.trace, x.trace.recording, now)
   if (x.tap?.isUnderWay) logCall(x, x.ai!, x.tap, now)
+  else if (x.ai !== null && x.ai.budget !== null) x.ai.budget.release()
   // A flood of invalid tokens must not become a flood of lines.
   if (x.ai?.isDenied) return
   if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
@@ -134,6 +135,7 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
     error: x.refusal?.error ?? null,
     isWhole: x.refusal === null && !x.aborted,
     isReadToEnd: tap.remainder?.isWhole === true,
+    isAbandoned: x.aborted && (tap.head === null || tap.head.status < 300),
     duration: now - x.startedAt,
     timeToFirstByte: tap.firstByteAt === 0 ? null : tap.firstByteAt - x.startedAt,
     authenticated: ai.token !== null,
@@ -154,6 +156,8 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
     session: tap.session,
     relayed: tap.relayed,
     dropped: ai.dropped,
+    isStored: tap.isStored,
+    budget: ai.budget,
   }
 }
 

@@ -3,6 +3,7 @@
 import { authenticate } from '../ai/authenticate.ts'
 import { describe } from '../ai/metadata.ts'
 import { openLog } from '../ai/open-log.ts'
+import { reserve } from '../meter/reserve.ts'
 import { bound } from '../steps/bound.ts'
 import type { Step } from '../exchange/exchange.ts'
 import { forward } from '../forward/forward-http.ts'
@@ -34,6 +35,7 @@ export const steps = [
   { name: 'meterGateway', title: 'Rate limit of the gateway', decide: meterGateway },
   { name: 'openLog', title: 'Log of the AI call', decide: openLog },
   { name: 'plan', title: 'Origin', decide: plan },
+  { name: 'reserve', title: 'Spend limits', decide: reserve },
   { name: 'forward', title: 'Request to the origin', decide: forward },
 ] as const satisfies readonly NamedStep[]
 

@@ -12,6 +12,8 @@ import type { Provider } from '../../ai/providers/providers.ts'
 import type { CustomDirectory } from '../../ai/providers/custom-directory.ts'
 import type { GatewayKeys } from '../../ai/providers/gateway-keys.ts'
 import type { RouteDirectory } from '../../ai/route-directory.ts'
+import type { PriceTable } from '../../ai/usage/prices.ts'
+import type { BudgetHolder } from '../../budgets/budget-holder.ts'
 import type { Counting } from '../../limits/limiter.ts'
 import type { LogQueue } from '../../ai-logs/queue.ts'
 import type { TallyBook } from '../../activity/tally-book.ts'
@@ -26,6 +28,8 @@ export interface AiServices {
   readonly custom: Pick<CustomDirectory, 'of' | 'follow'>
   readonly keys: Pick<GatewayKeys, 'of' | 'used'>
   readonly logs: LogQueue
+  readonly budgets: Pick<BudgetHolder, 'reserve'>
+  readonly prices: Pick<PriceTable, 'worstCost'>
   readonly issuer?: string | null
 }
 

@@ -19,6 +19,9 @@ interface Row {
 /** Makes the sentence for a broken rule: a place, and words that follow its name. */
 const placed = (place: string, rule: string) => `${place} ${rule}`
 
+const withoutPrice = (model: string) =>
+  `Forbidden: a spend limit governs this call, and the model ${model} has no price: set one in ai.prices, or the unpriced_cost of the gateway`
+
 export const apiFaults = {
   // Members, parameters and fields of a request.
   invalid: { code: 10001, status: 400, sentence: placed, when: 'Something breaks a rule.' },
@@ -266,6 +269,30 @@ export const apiFaults = {
     status: 403,
     sentence: (limit: string) => `Forbidden: the token is limited to the ${limit}`,
     when: 'A provider-native call is of a gateway or a model that its token is not limited to.',
+  },
+  call_beyond_limit: {
+    code: 10000,
+    status: 403,
+    sentence: (limit: string) => `Forbidden: ${limit}`,
+    when: 'An AI call could cost or use more than the whole of a spend limit.',
+  },
+  native_beyond_limit: {
+    code: 2009,
+    status: 403,
+    sentence: (limit: string) => `Forbidden: ${limit}`,
+    when: 'A provider-native call could cost or use more than the whole of a spend limit.',
+  },
+  call_without_price: {
+    code: 10000,
+    status: 403,
+    sentence: withoutPrice,
+    when: 'A spend limit in US dollars governs an AI call whose model has no price.',
+  },
+  native_without_price: {
+    code: 2009,
+    status: 403,
+    sentence: withoutPrice,
+    when: 'A spend limit in US dollars governs a provider-native call whose model has no price, or is unknown.',
   },
   beyond_token: {
     code: 10000,

@@ -17,6 +17,7 @@ import { RouteDirectory } from '../../ai/route-directory.ts'
 import { PriceTable } from '../../ai/usage/prices.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
 import { Limiter } from '../../limits/limiter.ts'
+import { BudgetHolder } from '../../budgets/budget-holder.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
 import { SpoolWriter } from '../../log-export/spool-writer.ts'
 import { AccessTokens } from '../../oauth/grants/access-tokens.ts'
@@ -62,6 +63,8 @@ export class Services implements AiServices {
   /** Null on a first start, until they are made. */
   secrets: SecretKeys | null
   readonly logs: LogQueue
+  readonly budgets: BudgetHolder
+  readonly prices: Pick<PriceTable, 'worstCost'>
   readonly spool: SpoolWriter
   readonly limiter: Limiter
   readonly zones: ZoneRecords
@@ -119,6 +122,8 @@ export class Services implements AiServices {
     this.spool = new SpoolWriter({ ...exported, metrics: metrics.ai, log })
     const meter = { usageOf, costOf }
     this.logs = new LogQueue({ store, meter, metrics: metrics.ai, log, spool: this.spool })
+    this.budgets = new BudgetHolder({ budgets: store.budgets, clock: systemClock, log })
+    this.prices = { worstCost: (...call) => this.#prices.worstCost(...call) }
     const { counters } = store
     this.limiter = new Limiter({ clock: systemClock, counters, metrics: metrics.limits, log })
     this.zones = new ZoneRecords({ store, log, cachePath: copyPath(store, 'zones.json'), writes: writesCopy })
@@ -187,6 +192,7 @@ export class Services implements AiServices {
     this.#found.close()
     await this.limiter.close()
     await this.logs.close()
+    await this.budgets.close()
     await this.spool.close()
     await this.#uses.close()
     await this.keys.close()

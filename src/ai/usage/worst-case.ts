@@ -1,0 +1,143 @@
+// The most tokens that a call can use, as its body says it, and the default that it gets if it says nothing.
+
+import { isObject } from '../../base/text/json.ts'
+import { type Member, membersAt, membersOf, splice } from '../parsing/json-members.ts'
+import { estimatedTokens } from './estimate.ts'
+
+interface WorstCase {
+  readonly tokensIn: number
+  readonly tokensOut: number
+  /** Searches on the web that the provider may make. */
+  readonly searches: number
+  /** The body with a maximum for its output, if it had none and its API takes one. */
+  readonly body: Buffer | null
+}
+
+/** Text has fewer tokens than bytes: usually a quarter of them, and half is more than any that was seen. */
+const bytesOfToken = 2
+/** Bodies that are longer may have images, whose tokens do not depend on their bytes. */
+const shortBody = 16 * 1024
+/** The most that is plausible, so that nonsense counts as nothing. */
+const mostTokens = 10_000_000
+const mostChoices = 128
+const searchesOfTool = 10
+
+/** The maximum of the output by API, from the end of the path; nested in a member, if there are two names. */
+const maxNames: readonly (readonly [path: RegExp, names: readonly [string] | readonly [string, string]])[] = [
+  [/\/chat\/completions$/, ['max_tokens']],
+  [/\/responses$/, ['max_output_tokens']],
+  [
+    /\/(?:messages|completions|invoke(?:-with-response-stream)?|:rawPredict|:streamRawPredict)$/,
+    ['max_tokens'],
+  ],
+  [/:(?:generateContent|streamGenerateContent)$/, ['generationConfig', 'maxOutputTokens']],
+  [/\/converse(?:-stream)?$/, ['inferenceConfig', 'maxTokens']],
+  [/\/api\/(?:chat|generate)$/, ['options', 'num_predict']],
+]
+
+/** Members that are a maximum in some API, at the top and in another member. */
+const maxima: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'max_output_tokens'])
+const nestedMaxima: ReadonlySet<string> = new Set(['maxOutputTokens', 'maxTokens', 'num_predict'])
+const nests: ReadonlySet<string> = new Set([
+  'generationConfig',
+  'generation_config',
+  'inferenceConfig',
+  'options',
+])
+const choices: ReadonlySet<string> = new Set(['n', 'best_of'])
+const nestedChoices: ReadonlySet<string> = new Set(['candidateCount'])
+
+/** Paths of calls whose output has no tokens. */
+const silent =
+  /\/(?:embeddings|embed|moderations|rerank|api\/embed(?:dings)?)$|:(?:embedContent|batchEmbedContents|countTokens)$/
+
+/**
+ * Reads the body that goes to a provider; `path` is that at the provider, without its query. Duplicates count
+ * as the largest, and what is no sensible number as the default.
+ */
+export function worstCaseOf(body: Buffer, path: string, provider: string, defaultMax: number): WorstCase {
+  const tokensIn = tokensInOf(body)
+  const searches = body.includes('web_search') || body.includes('google_search') ? searchesOfTool : 0
+  if (silent.test(path)) return { tokensIn, tokensOut: 0, searches: 0, body: null }
+  const members = isJson(body) ? membersOf(body) : []
+  const { max, isOdd, count } = limitsOf(body, members)
+  const tokensOut = (isOdd ? Math.max(max ?? 0, defaultMax) : (max ?? defaultMax)) * count
+  if (max !== null || isOdd || members.length === 0) return { tokensIn, tokensOut, searches, body: null }
+  return { tokensIn, tokensOut, searches, body: withMax(body, members, path, provider, defaultMax) }
+}
+
+function isJson(body: Buffer): boolean {
+  const first = body.find(byte => byte > 0x20)
+  return first === 0x7b
+}
+
+function tokensInOf(body: Buffer): number {
+  if (body.length <= shortBody || !body.includes('base64')) return Math.ceil(body.length / bytesOfToken)
+  try {
+    const request: unknown = JSON.parse(body.toString())
+    return isObject(request) ? 2 * estimatedTokens(request) : Math.ceil(body.length / bytesOfToken)
+  } catch {
+    return Math.ceil(body.length / bytesOfToken)
+  }
+}
+
+interface Limits {
+  max: number | null
+  isOdd: boolean
+  count: number
+}
+
+function limitsOf(body: Buffer, members: readonly Member[]): Limits {
+  const limits: Limits = { max: null, isOdd: false, count: 1 }
+  for (const member of members) {
+    if (maxima.has(member.name)) noteMax(limits, numberAt(body, member))
+    else if (choices.has(member.name)) noteCount(limits, numberAt(body, member))
+    else if (nests.has(member.name))
+      for (const inner of membersAt(body, member))
+        if (nestedMaxima.has(inner.name)) noteMax(limits, numberAt(body, inner))
+        else if (nestedChoices.has(inner.name)) noteCount(limits, numberAt(body, inner))
+  }
+  return limits
+}
+
+function noteMax(limits: Limits, value: number | null): void {
+  if (value === null) limits.isOdd = true
+  else limits.max = Math.max(limits.max ?? 0, value)
+}
+
+function noteCount(limits: Limits, value: number | null): void {
+  limits.count = Math.max(limits.count, value === null ? 1 : Math.min(value, mostChoices))
+}
+
+/** Null for anything but a whole number from 0 up. */
+function numberAt(body: Buffer, { start, end }: Pick<Member, 'start' | 'end'>): number | null {
+  const text = body.toString('latin1', start, Math.min(end, start + 24))
+  const value = Number(text)
+  return text !== '' && Number.isInteger(value) && value >= 0 && value <= mostTokens ? value : null
+}
+
+/** Null for an API that takes none, so that the default is only an estimate. */
+function withMax(
+  body: Buffer,
+  members: readonly Member[],
+  path: string,
+  provider: string,
+  max: number,
+): Buffer | null {
+  const names = maxNames.find(([end]) => end.test(path))?.[1]
+  if (names === undefined) return null
+  const [name, nested] = names
+  if (nested === undefined) {
+    const own = name === 'max_tokens' && path.endsWith('/chat/completions') && provider === 'openai'
+    return withMember(body, members[0]!.nameStart, `"${own ? 'max_completion_tokens' : name}":${max},`)
+  }
+  const outer = members.findLast(member => member.name === name)
+  if (outer === undefined) return withMember(body, members[0]!.nameStart, `"${name}":{"${nested}":${max}},`)
+  const [first] = membersAt(body, outer)
+  if (first === undefined) return splice(body, outer.start, outer.end, `{"${nested}":${max}}`)
+  return withMember(body, first.nameStart, `"${nested}":${max},`)
+}
+
+function withMember(body: Buffer, at: number, text: string): Buffer {
+  return splice(body, at, at, text)
+}

@@ -1,0 +1,214 @@
+// Spend limits on the wire: what fits is served and counted, what does not is refused plainly, and nothing is free.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { SpendRule } from '../../src/store/records/budget-rule.ts'
+import type { Gateway } from '../../src/store/records/records.ts'
+import { bucketsOf } from '../../src/budgets/buckets.ts'
+import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
+import { startResponder } from '../help/origin.ts'
+import { until } from '../help/until.ts'
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const prices = [
+  { model: 'openai/gpt-4o', input: 1, output: 10, cacheRead: 1, cacheWrite: 1, cacheWriteLong: 1 },
+  { model: 'groq/llama', input: 1, output: 1, cacheRead: 1, cacheWrite: 1, cacheWriteLong: 1 },
+]
+const usage = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 }
+const answer = { ...completion, model: 'gpt-4o', usage }
+/** What a call of it costs, in nanodollars. */
+const price = 10 * 1000 + 100 * 10_000
+
+function rule(changes: Partial<SpendRule> = {}): SpendRule {
+  return {
+    ...{ id: 'all', isEnabled: true, unit: 'cost', limit: 1, window: 'day', technique: 'fixed' },
+    whenUnreachable: 'closed',
+    ...changes,
+  }
+}
+
+async function start(t: TestContext, rules: readonly SpendRule[], settings: AiSettings = {}) {
+  const bodies: string[] = []
+  const openai = await startResponder(t, ({ body }) => {
+    bodies.push(body.toString())
+    return json({ ...answer, model: JSON.parse(body.toString()).model })
+  })
+  const groq = await startResponder(t, json(answer))
+  const ai = await startAi(
+    t,
+    { openai: { url: openai.url, keys: ['sk-a'] }, groq: { url: groq.url, keys: ['sk-b'] } },
+    {
+      ...settings,
+      ai: { prices, ...settings.ai },
+      gateway: { spendLimits: { isEnabled: true, rules }, ...settings.gateway },
+    },
+  )
+  const ask = (more: object = {}, ...fields: string[]) =>
+    ai.edge.ask(
+      call(
+        `${ai.rest}/v1/chat/completions`,
+        JSON.stringify({ model: 'openai/gpt-4o', messages, ...more }),
+        `Authorization: Bearer ${ai.token}`,
+        ...fields,
+      ),
+    )
+  return { ai, ask, bodies, openai, groq }
+}
+
+/** What is spent of the first rule that governs a call, once nothing is reserved. */
+async function spentOf({ store, account }: AiEdge, model = 'gpt-4o', provider = 'openai'): Promise<number> {
+  const gateway = (await store.gateways.get(account, 'default'))!.record
+  const [bucket] = bucketsOf(gateway, null, { provider, model, metadata: null }, Date.now())
+  let spent = 0
+  await until(async () => {
+    const [sum] = await store.budgets.read(account, [bucket!])
+    spent = sum!.spent
+    return sum!.leased === 0
+  })
+  return spent
+}
+
+test('a call is charged what it used, and says what is left', async t => {
+  const { ai, ask, bodies } = await start(t, [rule()])
+  const response = await ask({ max_tokens: 200 })
+  assert.equal(response.status, 200)
+  assert.match(response.field('svc-aig-budget') ?? '', /^"all";unit=cost;limit=1;remaining=0\.\d+$/)
+  assert.equal(JSON.parse(bodies[0]!).max_tokens, 200)
+  assert.equal(await spentOf(ai), price)
+})
+
+test('a call without a maximum gets the default of the gateway', async t => {
+  const { ask, bodies } = await start(t, [rule()], { gateway: { defaultMaxTokens: 77 } as Partial<Gateway> })
+  assert.equal((await ask()).status, 200)
+  assert.equal(JSON.parse(bodies[0]!).max_completion_tokens, 77)
+})
+
+test('over a limit the refusal names rule, amounts and wait, and reaches neither provider nor log', async t => {
+  const limit = (price * 2.5) / 1e9
+  const { ai, ask, bodies } = await start(t, [rule({ limit })])
+  for (let i = 0; i < 2; i++) {
+    assert.equal((await ask({ max_tokens: 100 })).status, 200)
+    await spentOf(ai)
+  }
+  await ai.logged(2)
+  const refused = await ask({ max_tokens: 100 })
+  assert.equal(refused.status, 429)
+  assert.match(refused.text, /spend limit, all, of which \$0\.00202 of \$0\.002525 are spent or reserved/)
+  const wait = Number(refused.field('retry-after'))
+  assert.ok(wait > 0 && wait <= 86_400, String(wait))
+  assert.equal(refused.field('x-should-retry'), wait > 60 ? 'false' : 'true')
+  assert.equal(bodies.length, 2)
+  assert.equal((await ai.logged(2)).length, 2)
+})
+
+test('a call that can never fit is refused for good, with the maximum that would', async t => {
+  const { ask, bodies } = await start(t, [rule({ limit: 0.001 })])
+  const refused = await ask({ max_tokens: 1000 })
+  assert.equal(refused.status, 403)
+  const most = Number(/with max_tokens of at most (\d+) it could fit/.exec(refused.text)?.[1])
+  assert.ok(most > 50 && most < 100, String(most))
+  assert.equal(refused.field('retry-after'), null)
+  assert.equal(refused.field('x-should-retry'), 'false')
+  assert.equal((await ask({ max_tokens: most })).status, 200)
+  assert.equal(bodies.length, 1)
+})
+
+test('of 64 callers at once only those are served whose worst case fits', async t => {
+  // A call may cost 1,000 output tokens and its input, and costs a tenth of that.
+  const worst = 0.0102
+  const { ai, ask, bodies } = await start(t, [rule({ limit: 10 * worst })])
+  const responses = await Promise.all(Array.from({ length: 64 }, () => ask({ max_tokens: 1000 })))
+  const served = responses.filter(({ status }) => status === 200).length
+  assert.ok(served >= 9, `${served} are served`)
+  assert.equal(served + responses.filter(({ status }) => status === 429).length, 64)
+  assert.equal(bodies.length, served)
+  assert.equal(await spentOf(ai), served * price)
+  assert.ok(served * price <= 10 * worst * 1e9)
+})
+
+test('a model without a price is refused, or counted flat', async t => {
+  const { ai, ask } = await start(t, [rule()])
+  const refused = await ask({ model: 'openai/gpt-unknown' })
+  assert.equal(refused.status, 403)
+  assert.match(refused.text, /openai\/gpt-unknown/)
+  await ai.change({ unpricedCost: 0.25 } as Partial<Gateway>)
+  await until(async () => (await ask({ model: 'openai/gpt-unknown' })).status === 200)
+  assert.equal(await spentOf(ai), 250_000_000)
+})
+
+test('native calls count, logged or not', async t => {
+  const { ai, bodies } = await start(t, [rule({ unit: 'tokens', limit: 1_000_000 })])
+  const native = (body: object, ...fields: string[]) =>
+    ai.edge.ask(
+      call(
+        `${ai.native('openai')}/v1/chat/completions`,
+        JSON.stringify(body),
+        `svc-aig-authorization: Bearer ${ai.token}`,
+        ...fields,
+      ),
+    )
+  assert.equal((await native({ model: 'gpt-4o', messages })).status, 200)
+  assert.equal((await native({ model: 'gpt-4o', messages }, 'svc-aig-collect-log: false')).status, 200)
+  assert.equal(await spentOf(ai), 220)
+  assert.equal(JSON.parse(bodies[0]!).max_completion_tokens, 4096)
+  assert.equal((await ai.logged(1)).length, 1)
+})
+
+test('a call is charged no less than it costs, whatever its caller says', async t => {
+  const { ai, ask } = await start(t, [rule()])
+  assert.equal((await ask({}, 'svc-aig-custom-cost: {"total_cost":0}')).status, 200)
+  assert.equal(await spentOf(ai), price)
+})
+
+test('a call that its provider refuses is charged nothing', async t => {
+  const refusal = json({ error: { message: 'no' } }).replace('200 OK', '400 Bad Request')
+  const openai = await startResponder(t, refusal)
+  const gateway = { spendLimits: { isEnabled: true, rules: [rule()] } }
+  const ai = await startAi(t, { openai: { url: openai.url, keys: ['sk-a'] } }, { ai: { prices }, gateway })
+  const text = JSON.stringify({ model: 'openai/gpt-4o', messages })
+  const { status } = await ai.edge.ask(
+    call(`${ai.rest}/v1/chat/completions`, text, `Authorization: Bearer ${ai.token}`),
+  )
+  assert.equal(status, 400)
+  assert.equal(await spentOf(ai), 0)
+})
+
+test('calls at a time are limited', async t => {
+  const { promise: go, resolve } = Promise.withResolvers<void>()
+  const provider = await startResponder(t, () => go.then(() => json(answer)))
+  const ai = await startAi(
+    t,
+    { openai: { url: provider.url, keys: ['sk-a'] } },
+    {
+      ai: { prices },
+      gateway: {
+        spendLimits: { isEnabled: true, rules: [rule({ unit: 'concurrency', limit: 2, window: null })] },
+      },
+    },
+  )
+  const ask = () =>
+    ai.edge.ask(
+      call(
+        `${ai.rest}/v1/chat/completions`,
+        JSON.stringify({ model: 'openai/gpt-4o', messages }),
+        `Authorization: Bearer ${ai.token}`,
+      ),
+    )
+  const calls = Array.from({ length: 6 }, ask)
+  const first = await Promise.race(calls)
+  assert.equal(first.status, 429)
+  resolve()
+  const statuses = (await Promise.all(calls)).map(({ status }) => status)
+  assert.equal(statuses.filter(status => status === 200).length, 2)
+})
+
+test('a raised limit counts within a second', async t => {
+  const { ai, ask } = await start(t, [rule({ limit: 0.0011 })])
+  assert.equal((await ask({ max_tokens: 100 })).status, 200)
+  await spentOf(ai)
+  assert.equal((await ask({ max_tokens: 100 })).status, 429)
+  const raised = performance.now()
+  await ai.change({ spendLimits: { isEnabled: true, rules: [rule({ limit: 1 })] } })
+  await until(async () => (await ask({ max_tokens: 100 })).status === 200)
+  assert.ok(performance.now() - raised < 20_000)
+})
