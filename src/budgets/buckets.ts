@@ -1,27 +1,10 @@
 // Which budgets an AI call counts in: the rules of its gateway and of its token that govern it, and the
 // bucket of each at that time.
 
-import { hash } from 'node:crypto'
 import { memoizeEach } from '../base/memo.ts'
-import type { BudgetUnit, Criterion, SpendLimits, SpendRule } from '../store/records/budget-rule.ts'
-import type { BudgetBucket, BudgetWindow } from '../store/records/budget.ts'
+import type { Criterion, SpendLimits, SpendRule } from '../store/records/budget-rule.ts'
 import type { Gateway, Metadata, Token } from '../store/records/records.ts'
-import { periodEnds } from './calendar.ts'
-
-/** A rule as budgets count by it. */
-interface BudgetRule {
-  readonly id: string
-  readonly owner: 'gateway' | 'token'
-  readonly unit: BudgetUnit
-  /** Nanodollars, tokens, or calls at a time: a safe integer. */
-  readonly limit: number
-  readonly whenUnreachable: 'closed' | 'open'
-}
-
-/** The key has digests of what the rule counts and of the partition, and the end of a fixed window. */
-export interface Bucket extends BudgetBucket {
-  readonly rule: BudgetRule
-}
+import { type Bucket, type BudgetRule, RuleBuckets } from './rule-buckets.ts'
 
 /** What rules tell calls apart by, besides who calls. */
 export interface CallFacts {
@@ -103,27 +86,16 @@ function compile(limits: SpendLimits | null | undefined, owner: Owner): readonly
   return limits.rules.filter(({ isEnabled }) => isEnabled).map(rule => new CompiledRule(rule, owner))
 }
 
-/** Partitions that a process remembers of each rule, and the length of their values. */
-const maxRemembered = 4_096
-const maxLength = 1_024
-
 export class CompiledRule {
   readonly rule: BudgetRule
   /** Whose values have buckets of their own, such as `token` and `metadata.team`; empty for one bucket. */
   readonly partitionedBy: readonly string[]
   readonly #filters: readonly Filter[]
   readonly #partitions: readonly Fact[]
-  readonly #digest: string
-  readonly #endOf: ((now: number) => number) | null
-  readonly #buckets = new Map<string | null, Bucket>()
-  #window: BudgetWindow
-  #until = 0
-  /** How the keys of this window end. */
-  #end = ''
+  readonly #buckets: RuleBuckets
 
   constructor(rule: SpendRule, { account, owner, id }: Owner) {
-    const { unit, window, technique, limit, whenUnreachable } = rule
-    const zone = typeof window === 'string' ? (rule.timeZone ?? 'UTC') : null
+    const { unit, limit, whenUnreachable } = rule
     const inUnits = unit === 'cost' ? Math.round(limit * 1e9) : limit
     const criteria = criteriaOf(rule)
     const partitions = criteria.filter(({ criterion }) => criterion.mode === 'partition')
@@ -133,19 +105,16 @@ export class CompiledRule {
     )
     this.#partitions = partitions.map(({ fact }) => fact)
     this.partitionedBy = partitions.map(({ name }) => name)
-    const counted = [account, owner, id, rule.id, unit, window, technique, zone]
-    this.#digest = digestOf([...counted, ...this.partitionedBy], ruleLength)
-    this.#endOf = endsOf(rule)
-    this.#window =
-      typeof window === 'number' && technique === 'sliding'
-        ? { kind: 'sliding', period: window * 1000 }
-        : { kind: 'none' }
+    this.#buckets = new RuleBuckets(this.rule, rule, {
+      counted: [account, owner, id, rule.id, ...this.partitionedBy],
+      isPartitioned: partitions.length > 0,
+    })
   }
 
   /** Returns the bucket of a call, one object while its window lasts; null if the rule does not govern it. */
   bucketOf(call: CallFacts, caller: Caller, now: number): Bucket | null {
     for (const passes of this.#filters) if (!passes(call, caller)) return null
-    return this.#bucketAt(this.#valueOf(call, caller), now)
+    return this.#buckets.of(this.#valueOf(call, caller), now)
   }
 
   /** Returns the values of a call in the order of `partitionedBy`, whatever the filters. */
@@ -155,47 +124,18 @@ export class CompiledRule {
 
   /** Returns the bucket of the calls with these values. */
   bucketWith(values: readonly (string | null)[], now: number): Bucket {
-    return this.#bucketAt(joined(values), now)
+    return this.#buckets.of(joined(values), now)
   }
 
   /** Returns the bucket of a key; null if it is not one of this rule and window. */
   bucketNamed(key: string, now: number): Bucket | null {
-    if (this.#endOf !== null) this.#advance(this.#endOf(now))
-    const partition = this.#partitions.length > 0 ? valueLength : 0
-    const isOwn =
-      key.startsWith(this.#digest) &&
-      key.endsWith(this.#end) &&
-      key.length === ruleLength + partition + this.#end.length
-    return isOwn ? { rule: this.rule, bucket: key, window: this.#window } : null
-  }
-
-  #bucketAt(value: string | null, now: number): Bucket {
-    if (this.#endOf !== null) this.#advance(this.#endOf(now))
-    return this.#buckets.get(value) ?? this.#make(value)
-  }
-
-  #advance(until: number): void {
-    if (until === this.#until) return
-    this.#until = until
-    this.#window = { kind: 'fixed', until }
-    this.#end = `.${(until / 1000).toString(36)}`
-    this.#buckets.clear()
+    return this.#buckets.named(key, now)
   }
 
   #valueOf(call: CallFacts, caller: Caller): string | null {
     const partitions = this.#partitions
     if (partitions.length === 0) return null
     return partitions.length === 1 ? partitions[0]!(call, caller) : joined(this.valuesOf(call, caller))
-  }
-
-  #make(value: string | null): Bucket {
-    const partition = this.#partitions.length > 0 ? digestOf([this.#digest, value], valueLength) : ''
-    const bucket = `${this.#digest}${partition}${this.#end}`
-    const made = { rule: this.rule, bucket, window: this.#window }
-    if (value !== null && value.length > maxLength) return made
-    if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!)
-    this.#buckets.set(value, made)
-    return made
   }
 }
 
@@ -205,22 +145,6 @@ function joined(values: readonly (string | null)[]): string | null {
   let text = ''
   for (const value of values) text += value === null ? '-' : `${value.length}:${value}`
   return text
-}
-
-/** Returns what ends the fixed windows of a rule; null if it has none. Seconds count from the epoch. */
-function endsOf({ window, technique, timeZone }: SpendRule): ((now: number) => number) | null {
-  if (window === null) return null
-  if (typeof window === 'string') return periodEnds(window, timeZone ?? 'UTC')
-  const period = window * 1000
-  return technique === 'sliding' ? null : now => (Math.floor(now / period) + 1) * period
-}
-
-/** 96 and 132 bits: nobody finds two values with the same, nor the one of a rule that is not theirs. */
-const ruleLength = 16
-const valueLength = 22
-
-function digestOf(parts: readonly unknown[], length: number): string {
-  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, length)
 }
 
 type Fact = (call: CallFacts, caller: Caller) => string | null

@@ -1,6 +1,7 @@
 // The handlers of the budgets of an AI gateway: what was spent of each, and one that starts over.
 
-import { type Bucket, type CompiledRule, rulesOfGateway } from '../../budgets/buckets.ts'
+import { type CompiledRule, rulesOfGateway } from '../../budgets/buckets.ts'
+import type { Bucket } from '../../budgets/rule-buckets.ts'
 import type { BudgetSum } from '../../store/records/budget.ts'
 import type { BudgetUnit } from '../../store/records/budget-rule.ts'
 import { auditOf } from '../../store/records/audit-entry.ts'
