@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
+import type { BudgetRefusal, Charge } from '../../src/budgets/charge.ts'
+import type { Reservation } from '../../src/budgets/reservation.ts'
+import {
+  type BucketAccount,
+  emptyAccount,
+  readAccount,
+  takeStep,
+} from '../../src/store/budget-ledger/ledger.ts'
+import type { Budgets } from '../../src/store/contract/budgets.ts'
+import type { BudgetStep } from '../../src/store/records/budget.ts'
+import { ManualClock } from '../help/clock.ts'
+
+const day = { kind: 'fixed', until: Date.UTC(2026, 0, 2) } as const
+
+/** A holder, and a store that counts as the ledger does and may be unreachable, before it takes a step or after. */
+class Place {
+  readonly clock = new ManualClock()
+  readonly steps: BudgetStep[] = []
+  readonly warnings: unknown[] = []
+  fails: 'before' | 'after' | null = null
+  /** Steps wait for it. */
+  gate: Promise<void> = Promise.resolve()
+  readonly #accounts = new Map<string, BucketAccount>()
+  readonly holder = this.another()
+
+  another(): BudgetHolder {
+    const log = { warn: (...line: unknown[]) => void this.warnings.push(line), info: () => {} }
+    return new BudgetHolder({ budgets: this.#budgets(), clock: this.clock, log, lookPeriod: null })
+  }
+
+  sum(bucket = 'b'): { spent: number; leased: number } {
+    return readAccount(this.#accountOf(bucket), day, this.clock.now())
+  }
+
+  #budgets(): Budgets {
+    return {
+      isUnreachable: false,
+      step: async step => {
+        this.steps.push(step)
+        await this.gate
+        if (this.fails === 'before') throw new Error('unreachable')
+        const reply = takeStep(
+          step.lines.map(({ bucket }) => this.#accountOf(bucket)),
+          structuredClone(step),
+          this.clock.now(),
+        )
+        if (this.fails === 'after') throw new Error('timed out')
+        return reply
+      },
+      read: () => assert.fail(),
+      reset: () => assert.fail(),
+    }
+  }
+
+  #accountOf(bucket: string): BucketAccount {
+    const account = this.#accounts.get(bucket) ?? emptyAccount()
+    this.#accounts.set(bucket, account)
+    return account
+  }
+}
+
+function charge(amount: number, more: Partial<Charge> = {}): Charge {
+  return { bucket: 'b', window: day, limit: 1_000, amount, whenUnreachable: 'closed', ...more }
+}
+
+async function admitted(holder: BudgetHolder, ...charges: Charge[]): Promise<Reservation> {
+  const verdict = await holder.reserve('account', charges)
+  return 'charges' in verdict ? verdict : assert.fail(JSON.stringify(verdict))
+}
+
+async function refused(holder: BudgetHolder, ...charges: Charge[]): Promise<BudgetRefusal> {
+  const verdict = await holder.reserve('account', charges)
+  return 'charges' in verdict ? assert.fail('it was admitted') : verdict
+}
+
+test('far from a limit, calls are admitted at once, and a look reports what they spent', async () => {
+  const place = new Place()
+  const first = await admitted(place.holder, charge(5))
+  for (let i = 0; i < 8; i++) {
+    const next = place.holder.reserve('account', [charge(5)])
+    assert.ok('charges' in next)
+    next.settle([3])
+  }
+  first.settle([5])
+  assert.equal(place.steps.length, 1)
+  await place.holder.look()
+  assert.equal(place.steps.length, 2)
+  assert.equal(place.sum().spent, 5 + 8 * 3)
+})
+
+test('of the budgets of a call all are reserved, or none', async () => {
+  const place = new Place()
+  const refusal = await refused(place.holder, charge(5), charge(11, { bucket: 'c', limit: 10 }))
+  assert.deepEqual(refusal, {
+    reason: 'never',
+    charge: 1,
+    limit: 10,
+    spent: 0,
+    wait: Number.POSITIVE_INFINITY,
+  })
+  assert.deepEqual([place.sum('b'), place.sum('c')], Array(2).fill({ spent: 0, leased: 0 }))
+})
+
+test('calls that come during a step share the next one, and where they do not fit together some do', async () => {
+  const place = new Place()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  place.gate = promise
+  const calls = [400, 500, 300, 100].map(amount => place.holder.reserve('account', [charge(amount)]))
+  assert.equal(place.steps.length, 1)
+  resolve()
+  const verdicts = await Promise.all(calls)
+  assert.deepEqual(
+    verdicts.map(verdict => ('charges' in verdict ? verdict.reserved[0] : verdict.reason)),
+    [400, 500, 'over', 100],
+  )
+  assert.deepEqual(place.sum(), { spent: 0, leased: 1_000 })
+})
+
+test('a refusal is repeated without a step for half a second, and for no smaller call', async () => {
+  const place = new Place()
+  const held = await admitted(place.holder, charge(900))
+  await refused(place.holder, charge(200))
+  const steps = place.steps.length
+  for (let i = 0; i < 100; i++) assert.equal((await refused(place.holder, charge(200 + i))).reason, 'over')
+  assert.equal(place.steps.length, steps)
+  await admitted(place.holder, charge(100))
+  held.settle([0])
+  place.clock.advance(500)
+  await admitted(place.holder, charge(200))
+})
+
+test('a raised limit counts within a second', async () => {
+  const place = new Place()
+  await admitted(place.holder, charge(1_000))
+  await refused(place.holder, charge(1))
+  place.clock.advance(500)
+  await admitted(place.holder, charge(1, { limit: 1_001 }))
+})
+
+test('while the store is unreachable, rules that are closed refuse and open ones count', async () => {
+  const place = new Place()
+  place.fails = 'before'
+  const open = charge(5, { whenUnreachable: 'open' })
+  const { reason, charge: which, wait } = await refused(place.holder, open, charge(1, { bucket: 'c' }))
+  assert.deepEqual([reason, which], ['store_unreachable', 1])
+  assert.ok(wait > 0 && wait < Number.POSITIVE_INFINITY)
+  const unbacked = await admitted(place.holder, open)
+  unbacked.settle([4])
+  assert.equal(place.warnings.length, 1)
+  place.fails = null
+  place.clock.advance(500)
+  await place.holder.look()
+  assert.equal(place.sum().spent, 4)
+})
+
+test('what a step has done whose reply was lost is undone by the next one', async () => {
+  const place = new Place()
+  place.fails = 'after'
+  assert.equal((await refused(place.holder, charge(600))).reason, 'store_unreachable')
+  assert.ok(place.sum().leased >= 600)
+  place.fails = null
+  place.clock.advance(500)
+  await admitted(place.holder, charge(900))
+})
+
+test('a share is drawn from for no longer than ten seconds after it was confirmed', async () => {
+  const place = new Place()
+  await admitted(place.holder, charge(5))
+  place.clock.advance(10_000)
+  assert.ok('charges' in place.holder.reserve('account', [charge(1)]))
+  place.clock.advance(1)
+  assert.ok(place.holder.reserve('account', [charge(1)]) instanceof Promise)
+})
+
+test('leases of calls under way are renewed, and idle shares returned', async () => {
+  const place = new Place()
+  await admitted(place.holder, charge(100))
+  assert.ok(place.sum().leased > 100)
+  for (let second = 0; second < 60; second++) {
+    place.clock.advance(1_000)
+    await place.holder.look()
+  }
+  assert.deepEqual(place.sum(), { spent: 0, leased: 100 })
+})
+
+test('a checkpoint is what an expired lease is charged, and the end of the call corrects it', async () => {
+  const place = new Place()
+  const call = await admitted(place.holder, charge(800))
+  call.checkpoint([300])
+  place.clock.advance(3_000)
+  await place.holder.look()
+  assert.deepEqual(place.sum(), { spent: 0, leased: 800 })
+  place.clock.advance(15_000)
+  assert.deepEqual(place.sum(), { spent: 300, leased: 0 })
+  call.settle([700])
+  await place.holder.look()
+  assert.deepEqual(place.sum(), { spent: 700, leased: 0 })
+})
+
+test('a call reserves more while it lasts, as far as that fits', async () => {
+  const place = new Place()
+  const call = await admitted(place.holder, charge(600))
+  assert.equal(await call.extend([400]), null)
+  assert.deepEqual(call.reserved, [1_000])
+  assert.equal((await call.extend([1]))?.reason, 'over')
+  assert.deepEqual(call.reserved, [1_000])
+})
+
+test('a call that ends while it asks for more keeps none of it', async () => {
+  const place = new Place()
+  const call = await admitted(place.holder, charge(100))
+  const more = call.extend([700])
+  call.settle([100])
+  assert.equal(await more, null)
+  await place.holder.close()
+  assert.deepEqual(place.sum(), { spent: 100, leased: 0 })
+})
+
+test('a call is settled once, and for more than it reserved where it spent more', async () => {
+  const place = new Place()
+  const call = await admitted(place.holder, charge(100))
+  call.settle([1_200])
+  call.settle([1])
+  call.settleWhole()
+  await place.holder.look()
+  assert.equal(place.sum().spent, 1_200)
+  assert.equal((await refused(place.another(), charge(1))).reason, 'over')
+})
+
+test('closing reports what was spent and returns what is free', async () => {
+  const place = new Place()
+  const [one, other] = [await admitted(place.holder, charge(10)), await admitted(place.holder, charge(20))]
+  one.settle([7])
+  await place.holder.close()
+  assert.deepEqual(place.sum(), { spent: 7, leased: 20 })
+  other.settleWhole()
+  await place.holder.close()
+  assert.deepEqual(place.sum(), { spent: 27, leased: 0 })
+})
+
+test('budgets that are of no use any more are forgotten', async () => {
+  const place = new Place()
+  for (let i = 0; i < 100; i++) (await admitted(place.holder, charge(5, { bucket: `b${i}` }))).settle([5])
+  for (let second = 0; second < 10; second++) {
+    place.clock.advance(1_000)
+    await place.holder.look()
+  }
+  assert.deepEqual(place.sum('b99'), { spent: 5, leased: 0 })
+  // Closing says something about each budget that is still known.
+  const before = place.steps.length
+  await place.holder.close()
+  assert.equal(place.steps.length, before)
+})
