@@ -68,7 +68,7 @@ for (const [outage, begin] of Object.entries(outages)) {
     for (const outcome of await ends)
       assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreUnreachable, String(outcome))
     server.cont()
-    await until(() => stores.every(({ budgets }) => !budgets.isUnreachable))
+    await until(() => stores.every(({ isUnreachable }) => !isUnreachable))
     const [confirmed, all] = [
       sum(spenders.map(({ confirmed }) => confirmed)),
       sum(spenders.map(({ total }) => total)),
