@@ -28,6 +28,8 @@ const usualPeriod = 1_000
 const outagePeriod = 500
 /** Lines of a step that no call waits for. */
 const maxLines = 500
+/** Buckets of an account that are remembered although the store never heard of them. */
+const maxUnheardOf = 10_000
 
 type Verdict = Reservation | BudgetRefusal
 
@@ -122,6 +124,7 @@ export class BudgetHolder implements Lender {
       if (account.isBusy) continue
       // None of them can be of a call that waits.
       for (const [key, purse] of account.purses) if (purse.isIdle(now)) account.purses.delete(key)
+      forgetUnheardOf(account)
       if (hasDue(account, now)) await this.#serve(account)
       if (account.purses.size === 0 && !account.isBusy) this.#accounts.delete(account.id)
     }
@@ -266,6 +269,15 @@ function admitWithout(charges: Waiting['charges'], purses: readonly Purse[], now
 
 /** Ms; nobody knows how long an outage takes. */
 const outageWait = 30_000
+
+/** Values of clients may make buckets without end while the store is unreachable. */
+function forgetUnheardOf({ purses }: Account): void {
+  if (purses.size <= maxUnheardOf) return
+  for (const [key, purse] of purses) {
+    if (purse.isUnheardOf) purses.delete(key)
+    if (purses.size <= maxUnheardOf) return
+  }
+}
 
 function hasDue({ purses }: Account, now: number): boolean {
   for (const purse of purses.values()) if (purse.needsStep(now)) return true

@@ -72,6 +72,12 @@ export class Purse {
     return isEmpty && this.#sent === null && !this.#isStale && now - this.#drawnAt > refusalPeriod
   }
 
+  /** Whether the store confirmed nothing of it, and nothing is lost with it but a lease that may have been made. */
+  get isUnheardOf(): boolean {
+    const isEmpty = this.#held === 0 && this.#total === 0
+    return isEmpty && this.#sent === null && this.#confirmedAt === Number.NEGATIVE_INFINITY
+  }
+
   /** While a step is under way, it is not known what the store would charge. */
   canDraw(amount: number, now: number): boolean {
     if (amount > this.#free || this.#sent !== null || now - this.#confirmedAt > drawingPeriod) return false

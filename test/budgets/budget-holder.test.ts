@@ -254,3 +254,26 @@ test('budgets that are of no use any more are forgotten', async () => {
   await place.holder.close()
   assert.equal(place.steps.length, before)
 })
+
+test('during an outage, budgets that the store never heard of are forgotten', async () => {
+  const place = new Place()
+  const known = await admitted(place.holder, charge(10))
+  place.fails = 'before'
+  for (let second = 0; second < 40; second++) {
+    place.clock.advance(600)
+    const calls = Array.from({ length: 1_000 }, (_, i) =>
+      place.holder.reserve('account', [charge(5, { bucket: `${second}.${i}` })]),
+    )
+    await Promise.all(calls)
+    place.clock.advance(400)
+    await place.holder.look()
+  }
+  known.settle([7])
+  place.fails = null
+  place.clock.advance(600)
+  place.steps.length = 0
+  await place.holder.look()
+  const lines = place.steps.flatMap(({ lines }) => lines)
+  assert.ok(lines.length <= 11_000, `${lines.length} budgets are known`)
+  assert.equal(place.sum().spent, 7)
+})
