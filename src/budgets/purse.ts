@@ -25,6 +25,8 @@ export class Purse {
   /** Spent, and of that confirmed by the store. */
   #total = 0
   #reported = 0
+  /** Calls under way, some of which may have reserved nothing of it. */
+  #calls = 0
   /** Reserved for calls, and what of that is charged if this process dies. */
   #held = 0
   #atRisk = 0
@@ -69,13 +71,28 @@ export class Purse {
   /** Whether nothing of it is of use any more. */
   isIdle(now: number): boolean {
     const isEmpty = this.#held + this.#free + this.#leased === 0 && this.#total === this.#reported
-    return isEmpty && this.#sent === null && !this.#isStale && now - this.#drawnAt > refusalPeriod
+    return (
+      this.#calls === 0 &&
+      isEmpty &&
+      this.#sent === null &&
+      !this.#isStale &&
+      now - this.#drawnAt > refusalPeriod
+    )
   }
 
-  /** Whether the store confirmed nothing of it, and nothing is lost with it but a lease that may have been made. */
+  /** Whether the store confirmed nothing of it, and no call needs it. */
   get isUnheardOf(): boolean {
-    const isEmpty = this.#held === 0 && this.#total === 0
+    const isEmpty = this.#calls === 0 && this.#held === 0 && this.#total === 0
     return isEmpty && this.#sent === null && this.#confirmedAt === Number.NEGATIVE_INFINITY
+  }
+
+  /** Keeps it while a call is under way. */
+  join(): void {
+    this.#calls++
+  }
+
+  leave(): void {
+    this.#calls--
   }
 
   /** While a step is under way, it is not known what the store would charge. */

@@ -41,6 +41,7 @@ export class Reservation {
     this.charges = charges
     this.#purses = purses
     this.#reserved = charges.map(amountOf)
+    for (const purse of purses) purse.join()
   }
 
   get reserved(): readonly number[] {
@@ -56,8 +57,10 @@ export class Reservation {
   settle(spent: readonly number[]): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    for (const [i, purse] of this.#purses.entries())
+    for (const [i, purse] of this.#purses.entries()) {
       purse.settle(this.#reserved[i]!, (this.#atRisk ?? this.#reserved)[i]!, spent[i]!, this.#isGranted)
+      purse.leave()
+    }
   }
 
   /** Charges the reservation whole: nobody knows what the call spent. */

@@ -277,3 +277,15 @@ test('during an outage, budgets that the store never heard of are forgotten', as
   assert.ok(lines.length <= 11_000, `${lines.length} budgets are known`)
   assert.equal(place.sum().spent, 7)
 })
+
+test('a call that reserved nothing still counts what it spent in the end', async () => {
+  const place = new Place()
+  const call = await admitted(place.holder, charge(0))
+  for (let second = 0; second < 10; second++) {
+    place.clock.advance(1_000)
+    await place.holder.look()
+  }
+  call.settle([50])
+  await place.holder.look()
+  assert.equal(place.sum().spent, 50)
+})
