@@ -126,7 +126,7 @@ function readSettings(members: Members) {
     onAbandon: orUsual(members.on_abandon)?.oneOf(['abort', 'drain']) ?? 'abort',
     spendLimits: readSpendLimits(members.spend_limits, 'gateway'),
     defaultMaxTokens: orUsual(members.default_max_tokens)?.integer(1, maxMaxTokens) ?? usualMaxTokens,
-    unpricedCost: readDollars(members.unpriced_cost, maxUnpricedCost),
+    unpricedCost: readUnpricedCost(orUsual(members.unpriced_cost)),
   }
 }
 
@@ -138,6 +138,10 @@ function readRetry(members: Members): GatewayRetry | null {
     backoff: orUsual(members.retry_backoff)?.oneOf(backoffs) ?? null,
   }
   return retry.maxAttempts === null && retry.delay === null && retry.backoff === null ? null : retry
+}
+
+function readUnpricedCost(field: Field | null): number | null {
+  return field === null ? null : readDollars(field, maxUnpricedCost)
 }
 
 /** Reads a rate limit; null if unset. */

@@ -95,9 +95,9 @@ test('each fault names its place and the rule', () => {
   const place = 'spend_limits.rules[0]'
   const dollars = `must be a number of USD above 0, up to 1000000, with at most 9 decimals`
   const window = 'must be a whole number of seconds from 60 to 31622400, or day, week, month'
-  for (const limit of [0, -1, 1e-10, 1_000_000.01, '1', true, Number.POSITIVE_INFINITY, Number.NaN])
+  for (const limit of [0, -1, 1e-10, 1_000_000.01, '1', true, null, Number.POSITIVE_INFINITY, Number.NaN])
     assert.deepEqual(faultsOf({ ...cost, limit }), [`${at}/limit ${place}.limit ${dollars}`], `${limit}`)
-  for (const limit of [0, 1.5, 1e13, '5'])
+  for (const limit of [0, 1.5, 1e13, '5', null])
     assert.deepEqual(faultsOf({ ...cost, limitType: 'tokens', limit }), [
       `${at}/limit ${place}.limit must be a whole number from 1 to 1000000000000`,
     ])
