@@ -46,12 +46,13 @@ export function emptyAccount(): BucketAccount {
 export function takeStep(accounts: readonly BucketAccount[], step: BudgetStep, now: number): BudgetReply {
   const { lines, sequence, lease } = step
   let isGranted = true
+  const taken = new Set<Share>()
   const states = lines.map((line, i): BudgetState => {
     const account = accounts[i]!
     expire(account, line.window, now)
     const share = account.shares[line.share]
     if (share !== undefined && share.sequence >= sequence) isGranted = false
-    else report(account, line, sequence, now)
+    else taken.add(report(account, line, sequence, now))
     const { spent, leased } = sumOf(account, line.window, now)
     const fits = spent + leased + line.need <= line.limit || line.need === 0
     if (!fits) isGranted = false
@@ -61,7 +62,7 @@ export function takeStep(accounts: readonly BucketAccount[], step: BudgetStep, n
   const granted = isGranted ? states.map((state, i) => grant(accounts[i]!, lines[i]!, state)) : states
   for (const [i, { share: name, ifLost, keep }] of lines.entries()) {
     const share = accounts[i]!.shares[name]!
-    if (share.sequence !== sequence) continue
+    if (!taken.has(share)) continue
     share.ifLost = ifLost + share.amount - keep
     share.expiresAt = now + lease
   }
@@ -81,7 +82,7 @@ function expire(account: BucketAccount, window: BudgetWindow, now: number): void
   }
 }
 
-function report(account: BucketAccount, line: BudgetLine, sequence: number, now: number): void {
+function report(account: BucketAccount, line: BudgetLine, sequence: number, now: number): Share {
   const { total, keep, share: name } = line
   const share = (account.shares[name] ??= {
     reported: 0,
@@ -97,6 +98,7 @@ function report(account: BucketAccount, line: BudgetLine, sequence: number, now:
   share.reported = total
   share.amount = keep
   share.sequence = sequence
+  return share
 }
 
 /** Returns the slot in which an amount counts, and how much of it. */
