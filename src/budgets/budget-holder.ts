@@ -12,7 +12,7 @@ import { Purse, refusalOf } from './purse.ts'
 import { type Decision, type Lender, Reservation } from './reservation.ts'
 
 interface HolderOptions {
-  readonly budgets: Budgets
+  readonly budgets: Pick<Budgets, 'step'>
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn' | 'info'>
   /** Unique among all processes; random by default. */
@@ -49,7 +49,7 @@ interface Account {
 }
 
 export class BudgetHolder implements Lender {
-  readonly #budgets: Budgets
+  readonly #budgets: HolderOptions['budgets']
   readonly #clock: Clock
   readonly #log: HolderOptions['log']
   readonly #id: string

@@ -148,12 +148,7 @@ class Schedule implements Outcome {
       isPaused: false,
       sent: [] as Message[],
     }
-    const budgets = {
-      isUnreachable: false,
-      step: (step: BudgetStep) => this.#send(program as never, step),
-      read: () => Promise.reject(new Error('not here')),
-      reset: () => Promise.reject(new Error('not here')),
-    }
+    const budgets = { step: (step: BudgetStep) => this.#send(program as never, step) }
     const clock = { now: () => this.#time, monotonic: () => this.#time }
     const log = { warn: () => {}, info: () => {} }
     const holder = new BudgetHolder({ budgets, clock, log, id: program.name, lookPeriod: null })
@@ -346,7 +341,7 @@ class Schedule implements Outcome {
       this.#note(`b${i} is reset`)
       this.#isReset = true
       const account = this.#accounts.get(`b${i}`)
-      if (account !== undefined) resetAccount(account)
+      if (account !== undefined) resetAccount(account, bucket.window, this.#time)
       this.#spent = this.#spent.filter(({ bucket }) => bucket !== i)
       return
     }

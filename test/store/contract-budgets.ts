@@ -87,6 +87,87 @@ export function budgetsContract(name: string, place: Place): void {
     assert.deepEqual(await budgets.read(account, [line]), [{ bucket: 'b', spent: 0, leased: 0 }])
   })
 
+  test(`${name}: a step that is refused in one bucket grants nothing in any, and says where`, async t => {
+    const { budgets, account } = await setUp(place, t)
+    const lines = ['a', 'b', 'c'].map(bucket => {
+      return { bucket, window: windows[0]!, limit: bucket === 'b' ? 4 : 9, share: 's', ...nothing, need: 5 }
+    })
+    const { isGranted, states } = await budgets.step({ account, sequence: 1, lease, lines })
+    assert.equal(isGranted, false)
+    assert.deepEqual(
+      states.map(({ fits, amount, wait }) => [fits, amount, wait]),
+      [
+        [true, 0, 0],
+        [false, 0, null],
+        [true, 0, 0],
+      ],
+    )
+    assert.deepEqual(
+      await budgets.read(account, lines),
+      lines.map(({ bucket }) => ({ bucket, spent: 0, leased: 0 })),
+    )
+  })
+
+  test(`${name}: a reset forgets what expired leases were charged, and keeps the others`, async t => {
+    const { budgets, account, clock } = await setUp(place, t)
+    const line = { bucket: 'b', window: windows[0]!, limit: 99, share: 's', ...nothing }
+    await budgets.step({ account, sequence: 1, lease, lines: [{ ...line, need: 7 }] })
+    clock.advance(lease)
+    await budgets.step({ account, sequence: 2, lease, lines: [{ ...line, share: 't', total: 20, need: 3 }] })
+    assert.deepEqual(await budgets.read(account, [line]), [{ bucket: 'b', spent: 27, leased: 3 }])
+    await budgets.reset(account, line)
+    assert.deepEqual(await budgets.read(account, [line]), [{ bucket: 'b', spent: 0, leased: 3 }])
+    await budgets.step({ account, sequence: 3, lease, lines: [{ ...line, total: 2 }] })
+    assert.deepEqual(await budgets.read(account, [line]), [{ bucket: 'b', spent: 0, leased: 3 }])
+  })
+
+  test(`${name}: a copy goes on with all buckets as they were, leases and all`, async t => {
+    const { budgets, account, clock } = await setUp(place, t)
+    const copy = hex(16)
+    const lines = Array.from({ length: 230 }, (_, i) => {
+      const line = { bucket: `b${i}`, window: windows[i % 2]!, limit: 1_000, share: 's', ...nothing }
+      return { ...line, total: i, keep: 7 }
+    })
+    const past = { ...lines[0]!, bucket: 'past', window: { kind: 'fixed', until: clock.now() + 1 } as const }
+    await budgets.step({ account, sequence: 1, lease, lines: [past] })
+    clock.advance(700_000)
+    const lost = lines.map(line => ({ ...line, share: 't', total: 0, keep: 3, ifLost: 3 }))
+    await budgets.step({ account, sequence: 2, lease: 1_000, lines: lost })
+    clock.advance(2_000)
+    await budgets.step({ account, sequence: 3, lease, lines })
+    let pages = 0
+    for await (const entries of budgets.entries(account)) {
+      pages++
+      assert.ok(entries.every(({ bucket }) => bucket !== 'past'))
+      await budgets.restore(copy, entries)
+      await budgets.restore(copy, entries)
+    }
+    assert.ok(pages > 1)
+    assert.deepEqual(await Array.fromAsync(budgets.entries(hex(16))), [])
+    assert.deepEqual(await budgets.read(copy, lines), await budgets.read(account, lines))
+    const [sum] = await budgets.read(copy, [lines[200]!])
+    assert.deepEqual(sum, { bucket: 'b200', spent: 203, leased: 7 })
+    // The processes of before report there what they had spent.
+    const last = {
+      account,
+      sequence: 4,
+      lease,
+      lines: lost.map(line => ({ ...line, total: 1, keep: 0, ifLost: 0 })),
+    }
+    assert.deepEqual(
+      withoutWaits(await budgets.step({ ...last, account: copy })),
+      withoutWaits(await budgets.step(last)),
+    )
+    assert.deepEqual(await budgets.read(copy, lines), await budgets.read(account, lines))
+    assert.deepEqual(
+      (await Array.fromAsync(budgets.entries(copy)))
+        .flat()
+        .map(({ bucket }) => bucket)
+        .toSorted(),
+      lines.map(({ bucket }) => bucket).toSorted(),
+    )
+  })
+
   test(`${name}: whatever is done in turn, the ledger says the same`, async t => {
     const { budgets, clock } = await setUp(place, t)
     const amount = fc.nat({ max: 60 })
@@ -113,7 +194,7 @@ export function budgetsContract(name: string, place: Place): void {
         for (const event of events) {
           if ('pass' in event) clock.advance(event.pass)
           else if ('reset' in event) {
-            resetAccount(ledger[event.reset]!)
+            resetAccount(ledger[event.reset]!, windows[event.reset]!, clock.now())
             await budgets.reset(account, { bucket: `b${event.reset}`, window: windows[event.reset]! })
           } else {
             const all = event.lines.map(({ bucket, part, ...line }): BudgetLine => {

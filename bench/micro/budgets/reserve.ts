@@ -49,12 +49,7 @@ function print(name: string, call: () => void): void {
 }
 
 /** The ledger without a store around it. */
-function ownLedger(): Budgets {
+function ownLedger(): Pick<Budgets, 'step'> {
   const accounts = charges.map(emptyAccount)
-  return {
-    isUnreachable: false,
-    step: async step => takeStep(accounts, step, Date.now()),
-    read: async () => [],
-    reset: async () => {},
-  }
+  return { step: async step => takeStep(accounts, step, Date.now()) }
 }

@@ -71,10 +71,11 @@ export function takeStep(accounts: readonly BucketAccount[], step: BudgetStep, n
 
 /** Charges what expired leases may have spent, and forgets shares that are long over. */
 function expire(account: BucketAccount, window: BudgetWindow, now: number): void {
-  for (const [name, share] of Object.entries(account.shares)) {
-    if (share.expiresAt > now) continue
+  const expired = Object.entries(account.shares).filter(([, { expiresAt }]) => expiresAt <= now)
+  // By time, as nothing is spent in an earlier slot than the last one.
+  for (const [name, share] of expired.sort(([, one], [, other]) => one.expiresAt - other.expiresAt)) {
     if (share.amount > 0) {
-      share.charged = spend(account, window, share.ifLost, now)
+      share.charged = spend(account, window, share.ifLost, share.expiresAt)
       share.reported += share.ifLost
       share.amount = share.ifLost = 0
     }
@@ -101,12 +102,12 @@ function report(account: BucketAccount, line: BudgetLine, sequence: number, now:
   return share
 }
 
-/** Returns the slot in which an amount counts, and how much of it. */
-function spend({ slots }: BucketAccount, window: BudgetWindow, amount: number, now: number): Slot | null {
+/** Returns the slot in which an amount of a time counts, and how much of it. */
+function spend({ slots }: BucketAccount, window: BudgetWindow, amount: number, at: number): Slot | null {
   if (amount === 0 || window.kind === 'none') return null
   const last = slots.at(-1)
-  // The clock of a store may be set back.
-  const slot = Math.max(slotOf(window, now), last?.[0] ?? 0)
+  // The clock of a store may be set back, and leases that have expired are noticed late.
+  const slot = Math.max(slotOf(window, at), last?.[0] ?? 0)
   if (last?.[0] === slot) last[1] += amount
   else slots.push([slot, amount])
   return [slot, amount]
@@ -142,22 +143,22 @@ export function readAccount(account: BucketAccount, window: BudgetWindow, now: n
   return sumOf(account, window, now)
 }
 
-/** Forgets what was spent, and what was charged for leases that expired. */
-export function resetAccount({ slots, shares }: BucketAccount): void {
-  slots.length = 0
-  for (const share of Object.values(shares)) share.charged = null
+/** Forgets what was spent, and what was charged for leases that have expired. */
+export function resetAccount(account: BucketAccount, window: BudgetWindow, now: number): void {
+  expire(account, window, now)
+  account.slots.length = 0
+  for (const share of Object.values(account.shares)) share.charged = null
 }
 
 /** When nothing of an account is needed any more, in ms since the epoch. */
 export function endOfAccount({ shares }: BucketAccount, window: BudgetWindow, now: number): number {
-  const last = Math.max(now, ...Object.values(shares).map(({ expiresAt }) => expiresAt)) + remembrance
-  if (window.kind === 'none') return last
-  return Math.max(
-    last,
+  const last = Math.max(now, ...Object.values(shares).map(({ expiresAt }) => expiresAt))
+  if (window.kind === 'none') return last + remembrance
+  const spentUntil =
     window.kind === 'fixed'
       ? window.until
-      : now + (bucketReach(window.period) + 1) * bucketWidth(window.period),
-  )
+      : last + (bucketReach(window.period) + 1) * bucketWidth(window.period)
+  return Math.max(last + remembrance, spentUntil)
 }
 
 /** Leases may end at any time, so while only they are in the way the wait is short. */

@@ -40,6 +40,7 @@ export interface BudgetStep {
   readonly sequence: number
   /** Ms for which the shares are leased. */
   readonly lease: number
+  /** Of different buckets. */
   readonly lines: readonly BudgetLine[]
 }
 

@@ -90,6 +90,7 @@ export class RedisStore implements Store {
   readonly changes: RedisChanges
   readonly #connections: readonly Connection[]
   readonly #writes: DurableWrites
+  readonly #spending: DurableWrites
   readonly #graves: RemovedGateways
   readonly #replicas: Replicas
   readonly #sentinels: Sentinels | null
@@ -127,19 +128,22 @@ export class RedisStore implements Store {
     const dial = (looks: boolean) =>
       new Connection(connect(dialling, commandTimeout), { timeout: commandTimeout, address, looks })
     // Separate connections, so that neither bulk data nor a wait for the disk delays requests.
-    const [records, writes, logs] = [dial(true), dial(false), dial(true)]
+    const [records, writes, logs, spending] = [dial(true), dial(false), dial(true), dial(false)]
     this.location = locationOf(address)
     this.#rights = () => deniedRights(dialling, openTimeout)
     this.#sentinels = sentinels
     this.#replicas = new Replicas(sentinels)
-    this.#connections = [records, writes, logs]
-    this.#writes = new DurableWrites(writes, this.#replicas, {
+    this.#connections = [records, writes, logs, spending]
+    const durable = {
       timeout: commandTimeout,
       clock,
       isCluster: address.kind === 'cluster',
       degradation: this.degradation,
       trust: this.trust,
-    })
+    }
+    this.#writes = new DurableWrites(writes, this.#replicas, durable)
+    // Calls wait for them, and what a crash loses of them is reported again.
+    this.#spending = new DurableWrites(spending, this.#replicas, { ...durable, isForDisk: false })
     const [reader, bulk] = [new TrustedReader(records, this.trust), new TrustedReader(logs, this.trust)]
     const parts = [reader, this.#writes, clock] as const
     this.accounts = new RedisAccounts(...parts)
@@ -167,7 +171,7 @@ export class RedisStore implements Store {
     this.audit = new RedisAudit(reader, this.#writes)
     this.logs = new RedisLogs(records, logs)
     this.counters = new RedisCounters(records, clock)
-    this.budgets = new RedisBudgets(records, clock)
+    this.budgets = new RedisBudgets({ reader, writes: this.#spending, connection: spending }, clock)
     this.tallies = new RedisTallies(logs, clock)
     this.peers = new RedisPeers(logs, clock)
     this.changes = new RedisChanges(reader, clock)
@@ -260,7 +264,7 @@ export class RedisStore implements Store {
     this.changes.close()
     this.#graves.close()
     this.#notices.end()
-    await this.#writes.close()
+    await Promise.all([this.#writes.close(), this.#spending.close()])
     this.#sentinels?.close()
     await Promise.all(this.#connections.map(connection => connection.close()))
   }

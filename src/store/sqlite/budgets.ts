@@ -1,6 +1,8 @@
-// Budgets in the file of the counters. The steps of a turn are one transaction.
+// Budgets in the file of the credentials, a row for each bucket: a commit waits for the disk, and what is
+// damaged is never taken for unspent. Rows that are over are removed when others are written.
 
 import type { Clock } from '../../base/clock.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
 import {
   type BucketAccount,
   emptyAccount,
@@ -9,51 +11,40 @@ import {
   resetAccount,
   takeStep,
 } from '../budget-ledger/ledger.ts'
-import type { Budgets } from '../contract/budgets.ts'
+import type { BudgetEntry, Budgets } from '../contract/budgets.ts'
 import type { BudgetBucket, BudgetReply, BudgetStep, BudgetSum } from '../records/budget.ts'
-import { type Command, type Database, openCounts, type Statement } from './database/database.ts'
+import type { Command, Database, Row, Statement } from './database/database.ts'
 
-interface Waiting {
-  readonly step: BudgetStep
-  readonly resolve: (reply: BudgetReply) => void
-  readonly reject: (error: unknown) => void
-}
-
-/** Accounts that are over, of which one transaction removes so many. */
-const sweepSize = 20
-
-const table = `
-  CREATE TABLE IF NOT EXISTS budgets (
-    account TEXT NOT NULL,
-    bucket TEXT NOT NULL,
-    ends_at REAL NOT NULL,
-    state TEXT NOT NULL,
-    PRIMARY KEY (account, bucket)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS budgets_by_end ON budgets (ends_at)`
+/** Rows that are over and that one sweep removes, so that none takes long. */
+const broom = 50
+/** Ms until the next sweep after one that found no more. */
+const sweepPeriod = 1_000
+const readStep = 100
 
 export class SqliteBudgets implements Budgets {
   readonly #db: Database
   readonly #clock: Clock
   readonly #get: Statement
+  readonly #list: Statement
   readonly #put: Command
   readonly #sweep: Command
-  #waiting: Waiting[] = []
+  #sweepsAt = Number.NEGATIVE_INFINITY
 
-  static async open(path: string, timeout: number, clock: Clock): Promise<SqliteBudgets> {
-    return new SqliteBudgets(await openCounts(path, table, timeout), clock)
-  }
-
-  private constructor(db: Database, clock: Clock) {
+  constructor(db: Database, clock: Clock) {
     this.#db = db
     this.#clock = clock
-    this.#get = db.prepare('SELECT state FROM budgets WHERE account = ? AND bucket = ? AND ends_at > ?')
+    this.#get = db.prepare('SELECT record FROM budgets WHERE account = ? AND bucket = ? AND ends_at > ?')
+    this.#list = db.prepare(
+      `SELECT bucket, ends_at, record FROM budgets
+         WHERE account = ? AND bucket > ? AND ends_at > ? ORDER BY bucket LIMIT ${readStep}`,
+    )
     this.#put = db.command(
-      'INSERT OR REPLACE INTO budgets (account, bucket, ends_at, state) VALUES (?, ?, ?, ?)',
+      `INSERT INTO budgets (account, bucket, ends_at, record) VALUES (?, ?, ?, ?)
+         ON CONFLICT (account, bucket) DO UPDATE SET ends_at = excluded.ends_at, record = excluded.record`,
     )
     this.#sweep = db.command(
-      `DELETE FROM budgets WHERE (account, bucket) IN
-       (SELECT account, bucket FROM budgets WHERE ends_at <= ? ORDER BY ends_at LIMIT ?)`,
+      `DELETE FROM budgets WHERE key IN
+         (SELECT key FROM budgets WHERE ends_at <= ? ORDER BY ends_at LIMIT ${broom})`,
     )
   }
 
@@ -61,66 +52,73 @@ export class SqliteBudgets implements Budgets {
     return this.#db.isUnreachable
   }
 
-  get fault(): string | null {
-    return this.#db.fault
-  }
-
   step(step: BudgetStep): Promise<BudgetReply> {
-    if (this.#waiting.length === 0) setImmediate(() => this.#takeAll())
-    return new Promise((resolve, reject) => void this.#waiting.push({ step, resolve, reject }))
-  }
-
-  read(account: string, buckets: readonly BudgetBucket[]): Promise<readonly BudgetSum[]> {
-    return this.#db.read(() => {
-      const now = this.#clock.now()
-      return buckets.map(({ bucket, window }) => ({
-        bucket,
-        ...readAccount(this.#accountOf(account, bucket, now), window, now),
-      }))
-    })
-  }
-
-  reset(account: string, { bucket, window }: BudgetBucket): Promise<void> {
+    const { account: owner, lines } = step
     return this.#db.write(() => {
       const now = this.#clock.now()
-      const state = this.#accountOf(account, bucket, now)
-      resetAccount(state)
-      this.#put(account, bucket, endOfAccount(state, window, now), JSON.stringify(state))
+      this.#sweepWithin(now)
+      const accounts = lines.map(({ bucket }) => this.#accountWithin(owner, bucket, now))
+      const reply = takeStep(accounts, step, now)
+      for (const [i, account] of accounts.entries()) this.#putWithin(owner, lines[i]!, account, now)
+      return reply
     })
   }
 
-  close(): void {
-    this.#db.close()
-  }
-
-  async #takeAll(): Promise<void> {
-    const waiting = this.#waiting
-    this.#waiting = []
-    try {
-      const replies = await this.#db.write(() => {
-        const now = this.#clock.now()
-        this.#sweep(now, sweepSize + waiting.length)
-        return waiting.map(({ step }) => this.#takeWithin(step, now))
+  read(owner: string, buckets: readonly BudgetBucket[]): Promise<readonly BudgetSum[]> {
+    return this.#db.read(() => {
+      const now = this.#clock.now()
+      return buckets.map(({ bucket, window }) => {
+        const account = this.#accountWithin(owner, bucket, now)
+        return { bucket, ...readAccount(account, window, now) }
       })
-      for (const [i, { resolve }] of waiting.entries()) resolve(replies[i]!)
-    } catch (error) {
-      for (const { reject } of waiting) reject(error)
+    })
+  }
+
+  reset(owner: string, bucket: BudgetBucket): Promise<void> {
+    return this.#db.write(() => {
+      const now = this.#clock.now()
+      const account = this.#accountWithin(owner, bucket.bucket, now)
+      resetAccount(account, bucket.window, now)
+      this.#putWithin(owner, bucket, account, now)
+    })
+  }
+
+  async *entries(owner: string): AsyncGenerator<readonly BudgetEntry[]> {
+    for (let after = ''; ; ) {
+      const rows = await this.#db.read(() => this.#list.all(owner, after, this.#clock.now()))
+      if (rows.length > 0) yield rows.map(entryOf)
+      if (rows.length < readStep) return
+      after = String(rows.at(-1)!.bucket)
+      await nextTurn()
     }
   }
 
-  #takeWithin(step: BudgetStep, now: number): BudgetReply {
-    const { account, lines } = step
-    const states = lines.map(({ bucket }) => this.#accountOf(account, bucket, now))
-    const reply = takeStep(states, step, now)
-    for (const [i, { bucket, window }] of lines.entries()) {
-      const state = states[i]!
-      this.#put(account, bucket, endOfAccount(state, window, now), JSON.stringify(state))
-    }
-    return reply
+  restore(owner: string, entries: readonly BudgetEntry[]): Promise<void> {
+    return this.#db.write(() => {
+      for (const { bucket, endsAt, slots, shares } of entries)
+        this.#put(owner, bucket, endsAt, JSON.stringify({ slots, shares }))
+    })
   }
 
-  #accountOf(account: string, bucket: string, now: number): BucketAccount {
-    const row = this.#get.get(account, bucket, now)
-    return row === undefined ? emptyAccount() : JSON.parse(row.state as string)
+  #accountWithin(owner: string, bucket: string, now: number): BucketAccount {
+    const row = this.#get.get(owner, bucket, now)
+    return row === undefined ? emptyAccount() : accountOf(row)
   }
+
+  #putWithin(owner: string, { bucket, window }: BudgetBucket, account: BucketAccount, now: number): void {
+    this.#put(owner, bucket, endOfAccount(account, window, now), JSON.stringify(account))
+  }
+
+  #sweepWithin(now: number): void {
+    if (now < this.#sweepsAt) return
+    if (this.#sweep(now) < broom) this.#sweepsAt = now + sweepPeriod
+  }
+}
+
+function entryOf(row: Row): BudgetEntry {
+  return { bucket: String(row.bucket), endsAt: Number(row.ends_at), ...accountOf(row) }
+}
+
+function accountOf({ record }: Row): BucketAccount {
+  return JSON.parse(String(record))
 }

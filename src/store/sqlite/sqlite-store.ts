@@ -45,8 +45,9 @@ interface Files {
   /** Writes and searches log entries instead of that connection; null for none. */
   readonly logThread?: LogThread | null
   readonly credentials: Database
+  /** In the file of the credentials. */
+  readonly budgets: Database
   readonly counters: SqliteCounters
-  readonly budgets: SqliteBudgets
   readonly tallies: SqliteTallies
   readonly marks: SqliteMarks
   readonly degradation: Degradation
@@ -131,13 +132,12 @@ export class SqliteStore implements Store {
   }
 
   constructor(location: string, files: Files, clock: Clock) {
-    const { records, logs, logThread, credentials, counters, budgets, tallies, degradation, trust } = files
+    const { records, logs, logThread, credentials, budgets, counters, tallies, degradation, trust } = files
     this.location = location
     this.degradation = degradation
     this.openFiles = files.identity ?? null
     this.trust = trust
     this.counters = counters
-    this.budgets = budgets
     this.tallies = tallies
     this.#files = files
     this.logs = logThread ? new ThreadedLogs(logs, logThread) : new SqliteLogs(logs)
@@ -160,6 +160,7 @@ export class SqliteStore implements Store {
     this.credentials = new SqliteCredentials(credentials, ofCredentials, clock)
     this.oauthGrants = new SqliteOAuthGrants(records, ledgers)
     this.authorizationEvents = new SqliteAuthorizationEvents(credentials, clock)
+    this.budgets = new SqliteBudgets(budgets, clock)
     this.signingKeys = new SqliteRecords(records, ledgers, { name: 'signing_key' })
     this.acmeAccounts = new SqliteRecords(records, ledgers, { name: 'acme_account' })
     this.certificates = new SqliteRecords(records, ledgers, { name: 'certificate' })
@@ -179,8 +180,8 @@ export class SqliteStore implements Store {
   }
 
   get refusal(): string | null {
-    const { records, logs, credentials, counters, budgets } = this.#files
-    const fault = records.fault ?? logs.fault ?? credentials.fault ?? counters.fault ?? budgets.fault
+    const { records, logs, credentials, budgets, counters } = this.#files
+    const fault = records.fault ?? logs.fault ?? credentials.fault ?? budgets.fault ?? counters.fault
     return fault === null ? null : `SQLite refuses them: ${fault}`
   }
 
@@ -240,12 +241,12 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    const { records, logs, logThread, credentials, counters, budgets, tallies, endWatch, closeWatch } =
+    const { records, logs, logThread, credentials, budgets, counters, tallies, endWatch, closeWatch } =
       this.#files
     endWatch?.()
     this.changes.close()
     await logThread?.close()
-    for (const file of [tallies, budgets, counters, credentials, logs, records]) file.close()
+    for (const file of [tallies, counters, budgets, credentials, logs, records]) file.close()
     closeWatch?.()
   }
 }
@@ -264,14 +265,13 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
   await migrate(db)
   await migrate(credentials, credentialMigrations)
   const counters = await SqliteCounters.open(':memory:', commandTimeout, clock)
-  const budgets = await SqliteBudgets.open(':memory:', commandTimeout, clock)
   const tallies = await SqliteTallies.open(':memory:', commandTimeout, clock)
   const files = {
     records: db,
     logs: db,
     credentials,
+    budgets: credentials,
     counters,
-    budgets,
     tallies,
     degradation,
     trust,
@@ -315,21 +315,26 @@ async function openFile(
   })
   const logs = await Database.open(placeOf(file), { synchronous: 'NORMAL', ...options })
   marks = new SqliteMarks(logs)
+  // It has no mark of its own: while that of the records is in doubt, none of its data is used.
+  const checkOfCredentials = (isWrite: boolean) => {
+    if (!isWrite) return trust.expectUsable()
+    marks?.check(trust)
+    check(1)
+  }
   const credentials = await Database.open(placeOf(paths[1]), {
     ...{ synchronous: 'FULL', ...options },
-    // It has no mark of its own: while that of the records is in doubt, none of its data is used.
-    check: isWrite => {
-      if (!isWrite) return trust.expectUsable()
-      marks?.check(trust)
-      check(1)
-    },
+    check: checkOfCredentials,
   })
-  await credentials.read(() => credentials.exec(smallPages))
+  // A sync would stop the requests of the process, and most steps are made while one waits.
+  const budgets = await Database.open(placeOf(paths[1]), {
+    ...{ synchronous: 'NORMAL', ...options },
+    check: checkOfCredentials,
+  })
+  for (const db of [credentials, budgets]) await db.read(() => db.exec(smallPages))
   const counters = await openCounters(paths[2], commandTimeout, clock)
-  const budgets = await SqliteBudgets.open(paths[2], commandTimeout, clock)
   const tallies = await SqliteTallies.open(paths[2], commandTimeout, clock)
   // Credentials first: those of a grant are written after it.
-  if (isSnapshot) for (const db of [credentials, logs, records]) await beginReading(db)
+  if (isSnapshot) for (const db of [budgets, credentials, logs, records]) await beginReading(db)
   // SQLite creates the log and its index with the first read.
   for (const db of [records, credentials]) await db.read(() => db.exec('SELECT 1 FROM sqlite_schema'))
   watched = paths.map(path => ({ open: new OpenFiles(path), foreign: new ForeignWrites(path) }))
@@ -354,7 +359,7 @@ async function openFile(
     ? new LogThread({ path: file, timeout, writeTimeout, metrics, report })
     : null
   const files = {
-    ...{ records, logs, logThread, credentials, counters, budgets, tallies, degradation, trust, marks },
+    ...{ records, logs, logThread, credentials, budgets, counters, tallies, degradation, trust, marks },
     endWatch: () => {
       isClosing = true
       clearInterval(watch)

@@ -66,11 +66,35 @@ test('a lease that expires is charged what it may have spent, and its process co
   assert.deepEqual(readAccount(account, day, start + 20_000), { spent: 120, leased: 0 })
 })
 
+test('a lease that expired counts from then on, whenever that is noticed, and as long as its account lasts', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ window: hour, need: 300 })), start)
+  const end = endOfAccount(account, hour, start)
+  for (const [at, spent] of [
+    [start + 15_000, 300],
+    [start + 3_600_000, 300],
+    [end, 0],
+  ] as const)
+    assert.deepEqual(readAccount(structuredClone(account), hour, at), { spent, leased: 0 })
+})
+
+test('leases that are noticed together are charged in the order in which they expired', () => {
+  const account = emptyAccount()
+  const late = { ...step(lineOf({ window: hour, share: 'q.0', need: 200 })), lease: 300_000 }
+  takeStep([account], late, start)
+  takeStep([account], step(lineOf({ window: hour, need: 300 })), start)
+  readAccount(account, hour, start + 400_000)
+  const first = Math.floor((start + 15_000) / 60_000)
+  assert.deepEqual(account.slots, [
+    [first, 300],
+    [Math.floor((start + 300_000) / 60_000), 200],
+  ])
+})
+
 test('what was charged before a reset is not given back after it', () => {
   const account = emptyAccount()
   takeStep([account], step(lineOf({ need: 300 })), start)
-  readAccount(account, day, start + 15_000)
-  resetAccount(account)
+  resetAccount(account, day, start + 15_000)
   takeStep([account], step(lineOf({ share: 'q.0', total: 50 })), start + 16_000)
   takeStep([account], step(lineOf({ total: 120 })), start + 17_000)
   assert.deepEqual(readAccount(account, day, start + 17_000), { spent: 50, leased: 0 })
@@ -102,5 +126,5 @@ test('an account lasts as long as its window and its shares', () => {
   takeStep([account], step(lineOf({ need: 1 })), start)
   assert.equal(endOfAccount(account, day, start), start + 86_400_000)
   assert.equal(endOfAccount(account, { kind: 'none' }, start), start + 15_000 + 600_000)
-  assert.equal(endOfAccount(account, hour, start), start + 61 * 60_000)
+  assert.equal(endOfAccount(account, hour, start), start + 15_000 + 61 * 60_000)
 })

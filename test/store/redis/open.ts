@@ -53,6 +53,11 @@ const person = member({ isSuper: false })
 const opening = credential('refresh_token')
 const [granted, happened] = [oauthGrant(), authorizationEvent()]
 const page = { offset: 0, limit: 10 }
+const budgetEnd = 4_000_000_000_000
+const budget = {
+  ...{ bucket: 'b', window: { kind: 'fixed', until: budgetEnd } as const, limit: 9, share: 'p.0' },
+  ...{ total: 1, keep: 1, ifLost: 1, need: 1, want: 1 },
+}
 
 /** Everything that can be asked of a store, but its end. */
 export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
@@ -130,6 +135,12 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
       done: 0,
       wanted: 1,
     }),
+  'budgets.step': store => store.budgets.step({ account: owner, sequence: 1, lease: 1, lines: [budget] }),
+  'budgets.read': store => store.budgets.read(owner, [budget]),
+  'budgets.reset': store => store.budgets.reset(owner, budget),
+  'budgets.entries': store => Array.fromAsync(store.budgets.entries(owner)),
+  'budgets.restore': store =>
+    store.budgets.restore(owner, [{ bucket: 'b', endsAt: budgetEnd, slots: [[0, 1]], shares: {} }]),
   'audit.list': store => store.audit.list(owner, auditQuery()),
   'audit.append': store => store.audit.append(auditEntry()),
   'logs.append': store => store.logs.append(owner, kept.id, batchOf(logEntries(kept, 2)), limit),

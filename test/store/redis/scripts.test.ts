@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import { changeChannel, keys } from '../../../src/store/redis/server/keys.ts'
+import type { BudgetLine } from '../../../src/store/records/budget.ts'
 import { slotOf } from '../../../src/store/records/tally.ts'
 import { type Store, StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'
@@ -89,6 +90,13 @@ const spend = (store: Store, window: 'sliding' | 'fixed') =>
     done: 1,
     wanted: 2,
   })
+
+const budget = {
+  ...{ bucket: 'b', window: { kind: 'sliding', period: 60_000 } as const, limit: 99, share: 'p.0' },
+  ...{ total: 0, keep: 0, ifLost: 0, need: 0, want: 0 },
+}
+const stepOn = (store: Store, sequence: number, line: Partial<BudgetLine>, lease = 60_000) =>
+  store.budgets.step({ account: owner.id, sequence, lease, lines: [{ ...budget, ...line }] })
 
 const cases: Readonly<Record<string, Case>> = {
   bootstrap: { act: store => store.bootstrap(first) },
@@ -271,6 +279,34 @@ const cases: Readonly<Record<string, Case>> = {
   adopt: {
     arrange: store => store.tokens.insert(known),
     act: store => store.continueAs({ identity: 'a'.repeat(32), generation: 3, last: '', isBehind: false }),
+  },
+  'budgets.step': {
+    arrange: async store => {
+      await stepOn(store, 1, { share: 'q.0', total: 1, need: 1 })
+      await stepOn(store, 1, { total: 3, need: 2 })
+    },
+    act: store => stepOn(store, 2, { total: 4, need: 2 }),
+  },
+  'budgets.step, after leases expired': {
+    arrange: store => stepOn(store, 1, { share: 'q.0', need: 1 }, -700_000),
+    act: store => stepOn(store, 2, { total: 4 }, -700_000),
+  },
+  'budgets.reset': {
+    arrange: store => stepOn(store, 1, { total: 3, need: 2 }),
+    act: store => store.budgets.reset(owner.id, budget),
+  },
+  'budgets.read': {
+    arrange: store => stepOn(store, 1, { total: 3, need: 2 }),
+    act: store => store.budgets.read(owner.id, [budget]),
+  },
+  'budgets.entries': {
+    arrange: store => stepOn(store, 1, { total: 3, need: 2 }),
+    act: store => Array.fromAsync(store.budgets.entries(owner.id)),
+  },
+  'budgets.restore': {
+    arrange: store => stepOn(store, 1, { total: 3, need: 2 }),
+    act: store =>
+      store.budgets.restore(owner.id, [{ bucket: 'b', endsAt: far, slots: [[0, 1]], shares: {} }]),
   },
   'counters.spend, sliding': { act: store => spend(store, 'sliding') },
   'counters.spend, fixed': { act: store => spend(store, 'fixed') },

@@ -6,7 +6,6 @@ import { Trust } from '../../../src/store/contract/trust.ts'
 import { SqliteResponses } from '../../../src/store/sqlite/stored-responses.ts'
 import { Database } from '../../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
-import { SqliteBudgets } from '../../../src/store/sqlite/budgets.ts'
 import { SqliteCounters } from '../../../src/store/sqlite/counters.ts'
 import { SqliteTallies } from '../../../src/store/sqlite/tallies.ts'
 import { credentialMigrations } from '../../../src/store/sqlite/database/schema.ts'
@@ -61,9 +60,8 @@ async function openStore(t: TestContext) {
   const credentials = await Database.open(':memory:', memory)
   await migrate(credentials, credentialMigrations)
   const counters = await SqliteCounters.open(':memory:', 250, clock)
-  const budgets = await SqliteBudgets.open(':memory:', 250, clock)
   const tallies = await SqliteTallies.open(':memory:', 250, clock)
-  const files = { records: db, logs: db, credentials, counters, budgets, tallies }
+  const files = { records: db, logs: db, credentials, budgets: credentials, counters, tallies }
   const degradation = new Degradation()
   const trusted = { degradation, trust: new Trust(degradation), marks: new SqliteMarks(files.records) }
   const store = new SqliteStore('sqlite::memory:', { ...files, ...trusted }, clock)

@@ -79,6 +79,8 @@ interface DurableOptions {
   readonly isCluster: boolean
   readonly degradation: Pick<Degradation, 'reasons'>
   readonly trust: Trust
+  /** Whether writes wait for the disk, as far as the server can tell; they do unless this says otherwise. */
+  readonly isForDisk?: boolean
 }
 
 /** Why writes are refused if the user of the server lacks a right. */
@@ -137,7 +139,7 @@ export class DurableWrites {
   /** Runs a script that writes; rejects with `StoreUnreachable` if the write is not confirmed in time. */
   async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     expectTrusted(this.#options.degradation)
-    return this.#join({ script, keys, args, isForDisk: true })
+    return this.#join({ script, keys, args, isForDisk: this.#options.isForDisk ?? true })
   }
 
   /** Resolves once everything written before is confirmed, including writes reported as lost. */

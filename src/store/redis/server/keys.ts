@@ -54,8 +54,10 @@ export const keys = {
   slidingCount: (key: string) => `{gatehouse:${key}}:sliding`,
   /** The count until a time, at which it expires. */
   fixedCount: (key: string, until: number) => `{gatehouse:${key}}:until:${until}`,
-  /** What is spent and leased in a bucket of an account, whose buckets share a slot; it expires. */
-  budget: (account: string, bucket: string) => `{gatehouse:${account}}:budget:${bucket}`,
+  /** What is spent and leased in a bucket of an account; it expires. */
+  budget: (account: string, bucket: string) => `{gatehouse}:budget:${account}/${bucket}`,
+  /** The buckets of an account by expiry; it expires with the last of them. */
+  budgets: (account: string) => `{gatehouse}:budgets:${account}`,
   /** The name of each machine to its published data, after its expiry. */
   peers: '{gatehouse}:peers',
   /** Count and latest time by name in a slot; it expires. */

@@ -232,6 +232,19 @@ export const migrations: readonly string[] = [
   recordTable('custom_providers'),
 ]
 
+/* A row for each bucket of an account, as `store/budget-ledger` has it. */
+const budgets = `
+  CREATE TABLE budgets (
+    key INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    bucket TEXT NOT NULL,
+    ends_at REAL NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX budgets_by_bucket ON budgets (account, bucket);
+  CREATE INDEX budgets_by_end ON budgets (ends_at);
+  `
+
 /*
  * The second file has what changes often, in rows with random keys: each write touches pages all over it. The
  * consent of a credential is the id of an OAuth grant. Authorization events are numbered by arrival.
@@ -274,6 +287,7 @@ export const credentialMigrations: readonly string[] = [
   CREATE INDEX authorization_events_of_user ON authorization_events (client, record ->> 'user', record ->> 'result', number)
     WHERE record ->> 'user' IS NOT NULL;
   `,
+  budgets,
 ]
 
 /**
