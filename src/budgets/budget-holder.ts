@@ -204,7 +204,7 @@ export class BudgetHolder implements Lender {
     const needs = needsOf(calls)
     for (const purse of account.purses.values()) {
       if (needs.size >= maxLines) break
-      if (!needs.has(purse) && (this.#isClosing || purse.needsStep(now))) needs.set(purse, 0)
+      if (!needs.has(purse) && (this.#isClosing ? !purse.isEmpty : purse.needsStep(now))) needs.set(purse, 0)
     }
     if (needs.size === 0) return true
     const purses = [...needs.keys()]

@@ -9,6 +9,10 @@ const refusalPeriod = 500
 const drawingPeriod = 10_000
 /** Ms without a draw after which a share is returned. */
 const idlePeriod = 2_000
+/**
+ * Ms for which a purse is kept unused: another one has another share, and stores remember each for minutes.
+ */
+const keptPeriod = 30_000
 /** Ms after which a lease is renewed. */
 const renewalPeriod = 4_000
 /** Ms for which the store certainly remembers a share whose lease has expired. */
@@ -68,16 +72,16 @@ export class Purse {
     return this.#sent !== null
   }
 
+  /** Whether the store knows everything of it, and nothing is leased. */
+  get isEmpty(): boolean {
+    const holds = this.#held + this.#free + this.#leased > 0
+    return !holds && this.#total === this.#reported && this.#sent === null && !this.#isStale
+  }
+
   /** Whether nothing of it is of use any more. */
   isIdle(now: number): boolean {
-    const isEmpty = this.#held + this.#free + this.#leased === 0 && this.#total === this.#reported
-    return (
-      this.#calls === 0 &&
-      isEmpty &&
-      this.#sent === null &&
-      !this.#isStale &&
-      now - this.#drawnAt > refusalPeriod
-    )
+    const usedAt = Math.max(this.#drawnAt, this.#refusal?.until ?? Number.NEGATIVE_INFINITY)
+    return this.#calls === 0 && this.isEmpty && now - usedAt > keptPeriod
   }
 
   /** Whether the store confirmed nothing of it, and no call needs it. */

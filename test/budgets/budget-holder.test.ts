@@ -35,6 +35,14 @@ class Place {
     return readAccount(this.#accountOf(bucket), day, this.clock.now())
   }
 
+  /** The share of a bucket in the first step that was about it, or the last (-1). */
+  shareOf(bucket: string, at: 0 | -1): string | undefined {
+    return this.steps
+      .flatMap(({ lines }) => lines)
+      .filter(line => line.bucket === bucket)
+      .at(at)?.share
+  }
+
   #budgets(): Pick<Budgets, 'step'> {
     return {
       step: async step => {
@@ -241,15 +249,39 @@ test('closing reports what was spent and returns what is free', async () => {
 test('budgets that are of no use any more are forgotten', async () => {
   const place = new Place()
   for (let i = 0; i < 100; i++) (await admitted(place.holder, charge(5, { bucket: `b${i}` }))).settle([5])
-  for (let second = 0; second < 10; second++) {
+  for (let second = 0; second < 40; second++) {
     place.clock.advance(1_000)
     await place.holder.look()
   }
   assert.deepEqual(place.sum('b99'), { spent: 5, leased: 0 })
-  // Closing says something about each budget that is still known.
-  const before = place.steps.length
+  await admitted(place.holder, charge(5, { bucket: 'b99' }))
+  assert.notEqual(place.shareOf('b99', -1), place.shareOf('b99', 0))
+})
+
+test('a budget keeps its share while it is used now and then, and while it refuses', async () => {
+  const place = new Place()
+  const looks = async (seconds: number) => {
+    for (let second = 0; second < seconds; second++) {
+      place.clock.advance(1_000)
+      await place.holder.look()
+    }
+  }
+  const last = await admitted(place.holder, charge(800))
+  last.settle([800])
+  for (let i = 0; i < 10; i++) {
+    await looks(20)
+    const now = await admitted(place.holder, charge(5))
+    now.settle([5])
+  }
+  for (let i = 0; i < 100; i++) {
+    await looks(1)
+    await refused(place.holder, charge(500))
+  }
+  assert.equal(place.shareOf('b', -1), place.shareOf('b', 0))
+  assert.deepEqual(place.sum(), { spent: 850, leased: 0 })
+  const steps = place.steps.length
   await place.holder.close()
-  assert.equal(place.steps.length, before)
+  assert.equal(place.steps.length, steps)
 })
 
 test('during an outage, budgets that the store never heard of are forgotten', async () => {
