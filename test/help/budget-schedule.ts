@@ -249,9 +249,9 @@ class Schedule implements Outcome {
   #end(call: CallUnderWay): void {
     this.#calls = this.#calls.filter(other => other !== call)
     const dice = this.#random()
-    const spent = call.reservation.reserved.map(reserved =>
-      dice < 0.3 ? reserved : dice < 0.5 ? 0 : this.#below(reserved + 1),
-    )
+    // A checkpoint covers what comes until the next one.
+    const bounds = this.#troubles.checkpoints ? call.least : call.reservation.reserved
+    const spent = bounds.map(reserved => (dice < 0.3 ? reserved : dice < 0.5 ? 0 : this.#below(reserved + 1)))
     this.#note(`${call.process.name} settles ${call.of.map((i, at) => `b${i}=${spent[at]}`)}`)
     const real = call.of.map((i, at) => (this.#buckets[i]!.window.kind === 'none' ? 0 : spent[at]!))
     call.reservation.settle(real)
