@@ -17,7 +17,7 @@ interface WorstCase {
 const bytesOfToken = 2
 /** Bodies that are longer may have images, whose tokens do not depend on their bytes. */
 const shortBody = 16 * 1024
-/** The most that is plausible, so that nonsense counts as nothing. */
+/** No provider writes more. */
 const mostTokens = 10_000_000
 const mostChoices = 128
 const searchesOfTool = 10
@@ -113,7 +113,7 @@ function noteCount(limits: Limits, value: number | null): void {
 function numberAt(body: Buffer, { start, end }: Pick<Member, 'start' | 'end'>): number | null {
   const text = body.toString('latin1', start, Math.min(end, start + 24))
   const value = Number(text)
-  return text !== '' && Number.isInteger(value) && value >= 0 && value <= mostTokens ? value : null
+  return text !== '' && Number.isInteger(value) && value >= 0 ? Math.min(value, mostTokens) : null
 }
 
 /** Null for an API that takes none, so that the default is only an estimate. */
