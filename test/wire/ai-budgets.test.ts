@@ -7,6 +7,7 @@ import type { Gateway } from '../../src/store/records/records.ts'
 import { bucketsOf } from '../../src/budgets/buckets.ts'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { startResponder } from '../help/origin.ts'
+import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
 
 const messages = [{ role: 'user', content: 'Hi' }]
@@ -16,6 +17,7 @@ const prices = [
 ]
 const usage = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 }
 const answer = { ...completion, model: 'gpt-4o', usage }
+const failover = { statuses: [503], maxAttempts: 3, deadline: 0, retryWithin: 0 }
 /** What a call of it costs, in nanodollars. */
 const price = 10 * 1000 + 100 * 10_000
 
@@ -212,3 +214,42 @@ test('a raised limit counts within a second', async t => {
   await until(async () => (await ask({ max_tokens: 100 })).status === 200)
   assert.ok(performance.now() - raised < 20_000)
 })
+
+test('a fallback reserves for its own model, and the attempt that failed is charged nothing', async t => {
+  const broken = json({ error: { message: 'no' } }).replace('200 OK', '503 Service Unavailable')
+  const openai = await startResponder(t, broken)
+  const groq = await startResponder(t, json({ ...answer, model: 'llama' }))
+  const steps = ['openai/gpt-4o', 'groq/llama'].map(model => ({
+    model,
+    timeout: null,
+    retries: 0,
+    weight: null,
+  }))
+  const rules = [rule({ model: { mode: 'partition' } })]
+  const ai = await startAi(
+    t,
+    { openai: { url: openai.url, keys: ['sk-a'] }, groq: { url: groq.url, keys: ['sk-b'] } },
+    {
+      ai: { prices, models: [{ name: 'fast', steps }], failover },
+      gateway: { spendLimits: { isEnabled: true, rules } },
+    },
+  )
+  const text = JSON.stringify({ model: 'fast', messages })
+  const { status, text: body } = await ai.edge.ask(
+    call(`${ai.rest}/v1/chat/completions`, text, `Authorization: Bearer ${ai.token}`),
+  )
+  assert.equal(status, 200, body)
+  assert.equal(await spentOf(ai, 'llama', 'groq'), 10 * 1000 + 100 * 1000)
+  assert.equal(await spentOf(ai), 0)
+})
+
+for (const whenUnreachable of ['closed', 'open'] as const)
+  test(`while the store is unreachable, a rule that is ${whenUnreachable} ${whenUnreachable === 'open' ? 'admits' : 'refuses'} calls`, async t => {
+    const redis = await startRedis(t)
+    const { ai, ask } = await start(t, [rule({ whenUnreachable })], { storeUrl: redis.url })
+    assert.equal((await ask({ max_tokens: 50 })).status, 200)
+    await spentOf(ai)
+    await redis.kill()
+    const { status } = await ask({ max_tokens: 50 })
+    assert.equal(status, whenUnreachable === 'open' ? 200 : 503)
+  })
