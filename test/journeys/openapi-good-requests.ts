@@ -74,6 +74,8 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   listGateways: none,
   getGateway: madeGateway,
   listGatewayRateLimits: madeGateway,
+  listGatewayBudgets: madeBudget,
+  resetGatewayBudget: madeBudget,
   updateGateway: madeGateway,
   deleteGateway: madeGateway,
   getProviderUrl: async api => ({ params: { ...(await madeGateway(api)).params, provider: 'openai' } }),
@@ -246,6 +248,16 @@ export async function madeGateway(api: Api): Promise<Ask> {
   const id = randomBytes(8).toString('hex')
   await ask(api, 'createGateway', { body: { id } })
   return { params: { gateway_id: id } }
+}
+
+async function madeBudget(api: Api): Promise<Ask> {
+  const id = randomBytes(8).toString('hex')
+  const rules = [
+    { id: 'month', limit: 1, limitType: 'cost', window: 'month' },
+    { id: 'each', limit: 1000, limitType: 'tokens', window: 60, token: { mode: 'partition' } },
+  ]
+  await ask(api, 'createGateway', { body: { id, spend_limits: { rules } } })
+  return { params: { gateway_id: id, budget_id: 'month' } }
 }
 
 async function madeConfig(api: Api): Promise<Ask> {

@@ -33,15 +33,16 @@ const opened: Readonly<Record<Permission, Opened>> = {
     changes:
       'oauthClients.insert oauthClients.replace oauthClients.remove oauthGrants.remove authorizationEvents.removeOf credentials.removeOf audit.append',
   },
+  // Budgets are shown by the tokens and apps that have spent them, as the log is.
   'AI Gateway Read': {
     reads:
-      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum modelRoutes.get modelRoutes.list customProviders.get customProviders.walk',
+      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum logs.scan budgets.read tokens.walk oauthGrants.walk modelRoutes.get modelRoutes.list customProviders.get customProviders.walk',
   },
   'AI Gateway Edit': {
     reads:
-      'gateways.get logs.list modelRoutes.find modelRoutes.get modelRoutes.list customProviders.get customProviders.list',
+      'gateways.get logs.list budgets.read modelRoutes.find modelRoutes.get modelRoutes.list customProviders.get customProviders.list',
     changes:
-      'gateways.insert gateways.replace gateways.remove logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove customProviders.insert customProviders.replace customProviders.remove audit.append',
+      'gateways.insert gateways.replace gateways.remove budgets.reset logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove customProviders.insert customProviders.replace customProviders.remove audit.append',
   },
   'AI Gateway Run': {},
   'API Tokens Read': { reads: 'tokens.walk tokens.get tokens.lastUses' },
@@ -138,7 +139,7 @@ test('outside of accounts nothing is changed but by the person whose it is', asy
   }
 })
 
-const changing = /\.(?:insert|replace|remove|removeOf|put|putAll|update|append|consume|trim)$/
+const changing = /\.(?:insert|replace|remove|reset|step|removeOf|put|putAll|update|append|consume|trim)$/
 
 function words({ reads = '', changes = '' }: Opened): readonly string[] {
   return `${reads} ${changes}`.split(' ').filter(word => word !== '')
