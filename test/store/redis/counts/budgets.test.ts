@@ -5,6 +5,8 @@ import { type Store, StoreUnreachable } from '../../../../src/store/contract/sto
 import { type RedisServer, startRedis } from '../../../help/redis.ts'
 import { until } from '../../../help/until.ts'
 import { bucket } from '../../budget-spending.ts'
+import { keys } from '../../../../src/store/redis/server/keys.ts'
+import { ContractClock } from '../../contract-clock.ts'
 import { hex } from '../../contract-specimens.ts'
 import { openRedis } from '../open.ts'
 
@@ -79,3 +81,27 @@ for (const [outage, begin] of Object.entries(outages)) {
     assert.equal(await spentIn(stores[0]!, account), all)
   })
 }
+
+test('keys of buckets that are over go, and the index of their account with the last of them', async t => {
+  const server = await startRedis(t, { aof: false })
+  const clock = new ContractClock()
+  const { budgets } = await openRedis(t, server.url, undefined, clock)
+  const account = hex(16)
+  const step = (name: string, left: number) => {
+    const line = { ...bucket, ...nothing, bucket: name, limit: 9, share: 's', total: 1 }
+    const window = { kind: 'fixed', until: clock.now() + left } as const
+    return budgets.step({ account, sequence: 1, lease: 1, lines: [{ ...line, window }] })
+  }
+  const left = async () => ((await server.ask('KEYS', '*budget*')) as string[]).toSorted()
+  await step('short', 1)
+  const short = keys.budget(account, 'short')
+  assert.deepEqual(await left(), [short, keys.budgets(account)].toSorted())
+  const ttl = async (key: string) => Number(await server.ask('PTTL', key))
+  assert.ok((await ttl(short)) > 590_000)
+  assert.ok(Math.abs((await ttl(short)) - (await ttl(keys.budgets(account)))) < 5_000)
+  clock.advance(700_000)
+  await step('long', 5_000_000)
+  assert.deepEqual(await server.ask('ZRANGE', keys.budgets(account), '0', '-1'), ['long'])
+  assert.ok(Math.abs((await ttl(keys.budgets(account))) - 5_000_000) < 5_000)
+  assert.ok(Math.abs((await ttl(keys.budget(account, 'long'))) - 5_000_000) < 5_000)
+})
