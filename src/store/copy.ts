@@ -30,6 +30,7 @@ const copied = {
   customProviders: ['custom provider', 'custom providers'],
   tokens: ['token', 'tokens'],
   oauthClients: ['OAuth client', 'OAuth clients'],
+  budgets: ['budget', 'budgets'],
   logEntries: ['log entry', 'log entries'],
   auditEntries: ['audit entry', 'audit entries'],
   ruleLists: ['rule list', 'rule lists'],
@@ -278,6 +279,7 @@ async function copyAccount(all: Transfer, account: Account): Promise<void> {
     await copyLogs(all, gateway)
   }
   await copyRecords(all, store => store.customProviders, account.id, 'custom provider', 'customProviders')
+  await copyBudgets(all, account)
   await copyAudit(all, account)
 }
 
@@ -331,6 +333,14 @@ async function copyLogs({ from, to, counts }: Transfer, { account, id }: Gateway
     const stored = await at(to, to.logs.append(account, id, batchOf(entries), limit))
     counts.logEntries += stored
     if (stored < entries.length) throw new Error(`the gateway ${id} was deleted during the copy`)
+  }
+}
+
+/** Copies what was spent, and leases: processes of the source may still spend them. */
+async function copyBudgets({ from, to, counts }: Transfer, { id }: Account): Promise<void> {
+  for await (const entries of eachAt(from, from.budgets.entries(id))) {
+    await at(to, to.budgets.restore(id, entries))
+    counts.budgets += entries.length
   }
 }
 

@@ -11,6 +11,7 @@ import { noteOwner } from '../../src/store/records/store-note.ts'
 import { ticketOwner } from '../../src/store/records/ticket-key.ts'
 import { tokenKeyOwner } from '../../src/store/records/token-key.ts'
 import { zoneOwner } from '../../src/store/records/zone-lists.ts'
+import type { BudgetLine } from '../../src/store/records/budget.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import {
   accessRuleList,
@@ -42,6 +43,15 @@ import {
 import { until } from '../help/until.ts'
 import { temporaryFile } from './sqlite/temporary-file.ts'
 
+const spendings: readonly BudgetLine[] = [
+  { kind: 'fixed', until: 4_000_000_000_000 } as const,
+  { kind: 'sliding', period: 3_600_000 } as const,
+  { kind: 'none' } as const,
+].map((window, i) => ({
+  ...{ bucket: `b${i}`, window, limit: 9_000_000_000_000_000, share: 'p.0', total: 7_000_000_000_000_001 },
+  ...{ keep: 20, ifLost: 10, need: 0, want: 0 },
+}))
+
 async function empty(t: TestContext): Promise<Store> {
   const store = await openStore('sqlite::memory:', { commandTimeout: 500 })
   t.after(() => store.close())
@@ -62,6 +72,7 @@ async function filled(t: TestContext): Promise<Store> {
     }
     await fillPeople(store, owner.id)
     await store.customProviders.insert(customProvider({ account: owner.id }))
+    await store.budgets.step({ account: owner.id, sequence: 1, lease: 60_000, lines: spendings })
     for (const id of ['default', 'quiet']) {
       await store.gateways.insert(gateway({ account: owner.id, id }))
       await store.modelRoutes.insert(modelRoute({ account: `${owner.id}/${id}` }))
@@ -150,6 +161,8 @@ async function everything(store: Store) {
     members: await store.members.list(id, { offset: 0, limit: 1000 }),
     grants: await store.oauthGrants.list(id, { offset: 0, limit: 1000 }),
     events: await eventsOf(store, id),
+    budgets: (await Array.fromAsync(store.budgets.entries(id))).flat(),
+    spent: await store.budgets.read(id, spendings),
   }))
   const page = { offset: 0, limit: 1000 }
   const zones = await Promise.all(
@@ -167,7 +180,7 @@ test('everything of a store is copied to an empty one', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   assert.deepEqual(await copyStore(from, to), {
     ...{ accounts: 2, gateways: 4, modelRoutes: 4, customProviders: 2, tokens: 240, oauthClients: 242 },
-    ...{ logEntries: 1400, auditEntries: 240, ruleLists: 18, errorPages: 9 },
+    ...{ budgets: 6, logEntries: 1400, auditEntries: 240, ruleLists: 18, errorPages: 9 },
     ...{
       users: 6,
       members: 6,
@@ -229,7 +242,7 @@ test('a copy that fails says what was copied, and why not all', async t => {
   await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
   await assert.rejects(copyStore(from, to), {
     message:
-      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 3 dynamic routes, 1 custom provider, 240 tokens, 242 OAuth clients, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
+      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 3 dynamic routes, 1 custom provider, 240 tokens, 242 OAuth clients, 3 budgets, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
   })
 })
 
@@ -250,7 +263,7 @@ test('a source that fails on the way is named, and what was copied before', asyn
     ['logs', `1 account, 1 gateway, 1 dynamic route, 120 tokens, 121 OAuth clients${people}`],
     [
       'audit',
-      `1 account, 2 gateways, 2 dynamic routes, 1 custom provider, 120 tokens, 121 OAuth clients, 700 log entries${people}`,
+      `1 account, 2 gateways, 2 dynamic routes, 1 custom provider, 120 tokens, 121 OAuth clients, 3 budgets, 700 log entries${people}`,
     ],
   ] as const) {
     const [from, to] = [
@@ -298,7 +311,16 @@ test('rules of zones that are there already are not written over', async t => {
 
 test('what was copied is reported in words, without what there was none of', () => {
   const none = {
-    ...{ accounts: 0, gateways: 0, tokens: 0, oauthClients: 0, logEntries: 0, auditEntries: 0, ruleLists: 0 },
+    ...{
+      accounts: 0,
+      gateways: 0,
+      tokens: 0,
+      oauthClients: 0,
+      budgets: 0,
+      logEntries: 0,
+      auditEntries: 0,
+      ruleLists: 0,
+    },
     ...{
       modelRoutes: 0,
       customProviders: 0,
@@ -342,6 +364,39 @@ test('a copy whose gateway is deleted meanwhile, and its log with it, is none', 
     return append(...args)
   })
   await assert.rejects(copyStore(from, to), /incomplete: the gateway default was deleted during the copy\. /)
+})
+
+test('what is spent while a store is moved counts in the other one, or is refused', async t => {
+  const file = `sqlite:${temporaryFile(t)}`
+  const open = () => openStore(file, { commandTimeout: 5_000 })
+  const [from, user, to] = [await open(), await open(), await empty(t)]
+  t.after(async () => {
+    await from.close()
+    await user.close()
+  })
+  const { id } = account()
+  await from.accounts.insert(account({ id }))
+  user.trust.expect(await user.adopt())
+  const [line] = spendings as [BudgetLine]
+  let [isOver, confirmed, refused, sequence] = [false, 0, 0, 0]
+  const spend = async () => {
+    const lines = [{ ...line, total: ++sequence }]
+    await user.budgets.step({ account: id, sequence, lease: 60_000, lines })
+    confirmed = sequence
+  }
+  const spender = (async () => {
+    while (!isOver) await spend().catch(() => void refused++)
+  })()
+  await until(() => confirmed > 20)
+  await moveStore(from, to)
+  await until(() => refused > 0)
+  isOver = true
+  await spender
+  const sum = { bucket: line.bucket, spent: confirmed, leased: line.keep }
+  assert.deepEqual(await to.budgets.read(id, [line]), [sum])
+  const last = { ...line, total: confirmed + 1, keep: 0, ifLost: 0 }
+  await to.budgets.step({ account: id, sequence: sequence + 1, lease: 60_000, lines: [last] })
+  assert.deepEqual(await to.budgets.read(id, [line]), [{ ...sum, spent: confirmed + 1, leased: 0 }])
 })
 
 test('a store that is moved ends with all that was confirmed, and the other goes on as it', async t => {
