@@ -102,7 +102,7 @@ function evictionLoss({ evicts }: Settings): string | null {
   if (evicts === 'any')
     return 'Redis evicts keys when its memory is full: gateways, tokens and OAuth clients can be lost. Set maxmemory-policy noeviction.'
   if (evicts === 'expiring')
-    return 'Redis evicts expiring keys when its memory is full: sessions, OAuth tokens and their revocations can be lost, rate limit counters, and responses for an Idempotency-Key, so that a repeated request is executed again. Set maxmemory-policy noeviction.'
+    return 'Redis evicts expiring keys when its memory is full: sessions, OAuth tokens and their revocations can be lost, rate limit counters, what was spent of budgets, and responses for an Idempotency-Key, so that a repeated request is executed again. Set maxmemory-policy noeviction.'
   return null
 }
 
