@@ -1,15 +1,8 @@
 // The promises of a store about budgets: every step does what the ledger says.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import fc from 'fast-check'
-import {
-  type BucketAccount,
-  emptyAccount,
-  readAccount,
-  resetAccount,
-  takeStep,
-} from '../../src/store/budget-ledger/ledger.ts'
-import type { BudgetLine, BudgetWindow } from '../../src/store/records/budget.ts'
+import type { takeStep } from '../../src/store/budget-ledger/ledger.ts'
+import type { BudgetWindow } from '../../src/store/records/budget.ts'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'
 import { hex } from './contract-specimens.ts'
@@ -165,65 +158,6 @@ export function budgetsContract(name: string, place: Place): void {
         .map(({ bucket }) => bucket)
         .toSorted(),
       lines.map(({ bucket }) => bucket).toSorted(),
-    )
-  })
-
-  test(`${name}: whatever is done in turn, the ledger says the same`, async t => {
-    const { budgets, clock } = await setUp(place, t)
-    const amount = fc.nat({ max: 60 })
-    const line = fc.record({
-      bucket: fc.nat({ max: 2 }),
-      share: fc.constantFrom('p.0', 'q.0'),
-      limit: fc.nat({ max: 200 }),
-      total: amount,
-      keep: amount,
-      part: fc.double({ min: 0, max: 1, noNaN: true }),
-      need: fc.oneof(fc.constant(0), amount),
-      want: fc.nat({ max: 400 }),
-    })
-    const lines = fc.uniqueArray(line, { selector: ({ bucket }) => bucket, minLength: 1, maxLength: 3 })
-    const event = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ lines, sequence: fc.integer({ min: 1, max: 12 }) }) },
-      { weight: 2, arbitrary: fc.record({ pass: fc.constantFrom(4_000, 20_000, 700_000, 3_000_000) }) },
-      { weight: 1, arbitrary: fc.record({ reset: fc.nat({ max: 2 }) }) },
-    )
-    await fc.assert(
-      fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 12 }), async events => {
-        const account = hex(16)
-        const ledger: BucketAccount[] = windows.map(() => emptyAccount())
-        for (const event of events) {
-          if ('pass' in event) clock.advance(event.pass)
-          else if ('reset' in event) {
-            resetAccount(ledger[event.reset]!, windows[event.reset]!, clock.now())
-            await budgets.reset(account, { bucket: `b${event.reset}`, window: windows[event.reset]! })
-          } else {
-            const all = event.lines.map(({ bucket, part, ...line }): BudgetLine => {
-              const ifLost = Math.floor(part * line.keep)
-              return { ...line, ifLost, bucket: `b${bucket}`, window: windows[bucket]! }
-            })
-            const step = { account, sequence: event.sequence, lease, lines: all }
-            const told = takeStep(
-              event.lines.map(({ bucket }) => ledger[bucket]!),
-              step,
-              clock.now(),
-            )
-            assert.deepEqual(withoutWaits(await budgets.step(step)), withoutWaits(told))
-          }
-          const sums = await budgets.read(
-            account,
-            windows.map((window, i) => ({ bucket: `b${i}`, window })),
-          )
-          const now = clock.now()
-          assert.deepEqual(
-            sums,
-            windows.map((window, i) => ({
-              bucket: `b${i}`,
-              ...readAccount(structuredClone(ledger[i]!), window, now),
-            })),
-          )
-        }
-      }),
-      { numRuns: 60 },
     )
   })
 }

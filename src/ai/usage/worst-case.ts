@@ -1,7 +1,15 @@
 // The most tokens that a call can use, as its body says it, and the default that it gets if it says nothing.
 
 import { isObject } from '../../base/text/json.ts'
-import { type Member, membersAt, membersOf, splice } from '../parsing/json-members.ts'
+import {
+  edit,
+  elementsAt,
+  type Member,
+  membersAt,
+  membersOf,
+  type Span,
+  splice,
+} from '../parsing/json-members.ts'
 import { estimatedTokens } from './estimate.ts'
 
 interface WorstCase {
@@ -27,7 +35,7 @@ const maxNames: readonly (readonly [path: RegExp, names: readonly [string] | rea
   [/\/chat\/completions$/, ['max_tokens']],
   [/\/responses$/, ['max_output_tokens']],
   [
-    /\/(?:messages|completions|invoke(?:-with-response-stream)?|:rawPredict|:streamRawPredict)$/,
+    /\/(?:messages|completions|invoke(?:-with-response-stream)?)$|:(?:rawPredict|streamRawPredict)$/,
     ['max_tokens'],
   ],
   [/:(?:generateContent|streamGenerateContent)$/, ['generationConfig', 'maxOutputTokens']],
@@ -35,17 +43,22 @@ const maxNames: readonly (readonly [path: RegExp, names: readonly [string] | rea
   [/\/api\/(?:chat|generate)$/, ['options', 'num_predict']],
 ]
 
-/** Members that are a maximum in some API, at the top and in another member. */
+/** Members that are a maximum in some API, at the top and in another member; some readers ignore case. */
 const maxima: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'max_output_tokens'])
-const nestedMaxima: ReadonlySet<string> = new Set(['maxOutputTokens', 'maxTokens', 'num_predict'])
+const nestedMaxima: ReadonlySet<string> = new Set([
+  'maxoutputtokens',
+  'max_output_tokens',
+  'maxtokens',
+  'num_predict',
+])
 const nests: ReadonlySet<string> = new Set([
-  'generationConfig',
+  'generationconfig',
   'generation_config',
-  'inferenceConfig',
+  'inferenceconfig',
   'options',
 ])
 const choices: ReadonlySet<string> = new Set(['n', 'best_of'])
-const nestedChoices: ReadonlySet<string> = new Set(['candidateCount'])
+const nestedChoices: ReadonlySet<string> = new Set(['candidatecount', 'candidate_count'])
 
 /** Paths of calls whose output has no tokens. */
 const silent =
@@ -60,10 +73,27 @@ export function worstCaseOf(body: Buffer, path: string, provider: string, defaul
   const searches = body.includes('web_search') || body.includes('google_search') ? searchesOfTool : 0
   if (silent.test(path)) return { tokensIn, tokensOut: 0, searches: 0, body: null }
   const members = isJson(body) ? membersOf(body) : []
-  const { max, isOdd, count } = limitsOf(body, members)
-  const tokensOut = (isOdd ? Math.max(max ?? 0, defaultMax) : (max ?? defaultMax)) * count
-  if (max !== null || isOdd || members.length === 0) return { tokensIn, tokensOut, searches, body: null }
-  return { tokensIn, tokensOut, searches, body: withMax(body, members, path, provider, defaultMax) }
+  const { max, odd, count } = limitsOf(body, members)
+  const perChoice = odd.length === 0 ? (max ?? defaultMax) : Math.max(max ?? 0, defaultMax)
+  const worst = { tokensIn, tokensOut: perChoice * count * promptsOf(body, members, path), searches }
+  if (members.length === 0) return { ...worst, body: null }
+  // A provider may read nonsense as no limit.
+  if (odd.length > 0)
+    return {
+      ...worst,
+      body: edit(
+        body,
+        odd.map(span => ({ ...span, text: `${defaultMax}` })),
+      ),
+    }
+  return { ...worst, body: max === null ? withMax(body, members, path, provider, defaultMax) : null }
+}
+
+/** Prompts of a legacy completion, each of which gets an output of its own. */
+function promptsOf(body: Buffer, members: readonly Member[], path: string): number {
+  if (!path.endsWith('/completions') || path.endsWith('/chat/completions')) return 1
+  const prompt = members.findLast(({ name }) => name === 'prompt')
+  return prompt === undefined ? 1 : Math.max(1, elementsAt(body, prompt).length)
 }
 
 function isJson(body: Buffer): boolean {
@@ -72,36 +102,53 @@ function isJson(body: Buffer): boolean {
 }
 
 function tokensInOf(body: Buffer): number {
-  if (body.length <= shortBody || !body.includes('base64')) return Math.ceil(body.length / bytesOfToken)
+  const ofText = Math.ceil(body.length / bytesOfToken) + picturesIn(body) * tokensOfPicture
+  if (body.length <= shortBody || !body.includes('base64')) return ofText
   try {
     const request: unknown = JSON.parse(body.toString())
-    return isObject(request) ? 2 * estimatedTokens(request) : Math.ceil(body.length / bytesOfToken)
+    return isObject(request) ? 2 * estimatedTokens(request) : ofText
   } catch {
-    return Math.ceil(body.length / bytesOfToken)
+    return ofText
   }
 }
 
+/** Pictures may be named by their address alone; each has the word more than once. */
+function picturesIn(body: Buffer): number {
+  let count = 0
+  for (let at = body.indexOf(pictureName); at !== -1; at = body.indexOf(pictureName, at + 1)) count++
+  return count
+}
+
+const pictureName = Buffer.from('"image')
+/** The most that is usual. */
+const tokensOfPicture = 1600
+
 interface Limits {
   max: number | null
-  isOdd: boolean
+  /** Where there is a maximum that is no sensible number. */
+  readonly odd: Span[]
   count: number
 }
 
 function limitsOf(body: Buffer, members: readonly Member[]): Limits {
-  const limits: Limits = { max: null, isOdd: false, count: 1 }
+  const limits: Limits = { max: null, odd: [], count: 1 }
   for (const member of members) {
-    if (maxima.has(member.name)) noteMax(limits, numberAt(body, member))
-    else if (choices.has(member.name)) noteCount(limits, numberAt(body, member))
-    else if (nests.has(member.name))
-      for (const inner of membersAt(body, member))
-        if (nestedMaxima.has(inner.name)) noteMax(limits, numberAt(body, inner))
-        else if (nestedChoices.has(inner.name)) noteCount(limits, numberAt(body, inner))
+    const name = member.name.toLowerCase()
+    if (maxima.has(name)) noteMax(limits, body, member)
+    else if (choices.has(name)) noteCount(limits, numberAt(body, member))
+    else if (nests.has(name))
+      for (const inner of membersAt(body, member)) {
+        const nested = inner.name.toLowerCase()
+        if (nestedMaxima.has(nested)) noteMax(limits, body, inner)
+        else if (nestedChoices.has(nested)) noteCount(limits, numberAt(body, inner))
+      }
   }
   return limits
 }
 
-function noteMax(limits: Limits, value: number | null): void {
-  if (value === null) limits.isOdd = true
+function noteMax(limits: Limits, body: Buffer, { start, end }: Span): void {
+  const value = numberAt(body, { start, end })
+  if (value === null) limits.odd.push({ start, end })
   else limits.max = Math.max(limits.max ?? 0, value)
 }
 

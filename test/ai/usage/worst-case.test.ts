@@ -61,10 +61,21 @@ for (const [path, provider, request, sent] of [
     assert.deepEqual(JSON.parse(body!.toString()), sent)
   })
 
-for (const odd of ['null', '"9"', '-1', '1.5', '1e308', '[1]'])
-  test(`a maximum of ${odd} counts as the default at least`, () => {
-    assert.ok(of(`{"max_tokens":${odd}}`).tokensOut >= 500)
+for (const odd of ['null', '"9"', '-1', '1.5', '[1]'])
+  test(`a maximum of ${odd} is replaced by the default`, () => {
+    const { tokensOut, body } = of(`{"max_tokens":${odd},"n":1}`)
+    assert.equal(tokensOut, 500)
+    assert.equal(body!.toString(), '{"max_tokens":500,"n":1}')
   })
+
+test('a maximum beyond all numbers counts as the most that any provider writes', () => {
+  assert.equal(of('{"max_tokens":1e308}').tokensOut, 10_000_000)
+})
+
+test('names count in any case, and each prompt of a completion has an output', () => {
+  assert.equal(of('{"MAX_TOKENS":9}').tokensOut, 9)
+  assert.equal(of({ prompt: ['a', 'b', 'c'], max_tokens: 7 }, '/v1/completions').tokensOut, 21)
+})
 
 test('of duplicates the largest counts, and what stands deeper is no maximum', () => {
   assert.equal(of('{"max_tokens":9,"max_tokens":1}').tokensOut, 9)
