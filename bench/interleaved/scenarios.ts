@@ -32,13 +32,14 @@ export const scenarios = {
   full: zone('full'),
   resumed: zone('resumed'),
   down: zone('down'),
-  /** Chats with a token and a log, as by default; without both; with one of them, the log without bodies and with them; with a limit too; with the model rewritten, and behind an alias. */
+  /** Chats with a token and a log, as by default; without both; with one of them, the log without bodies and with them; with a limit too, and with three budgets; with the model rewritten, and behind an alias. */
   chat: native('chat'),
   open: governedBy('open'),
   token: governedBy('token'),
   entries: governedBy('entries'),
   log: governedBy('log'),
   governed: governedBy('governed'),
+  budgets: governedBy('budgets'),
   rest: { mix: 'chat', peer: (name, root) => gatehouseAi('REST', name, { root }) },
   alias: { mix: 'alias', peer: (name, root) => gatehouseAi('alias', name, { root }) },
   unknown: native('unknown'),

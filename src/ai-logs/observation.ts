@@ -26,7 +26,7 @@ export interface Observation {
   readonly error: string | null
   /** Whether the client got the whole response. */
   readonly isWhole: boolean
-  /** Whether its client left before it was known what the provider does. */
+  /** Whether the provider may have worked, although its response is not known. */
   readonly isAbandoned: boolean
   /** Whether the provider has finished without its client. */
   readonly isReadToEnd: boolean

@@ -50,7 +50,7 @@ export class Reservation {
 
   /** What is left of the limit of a charge, beside this reservation. */
   remaining(charge: number): number {
-    return this.#purses[charge]!.remaining
+    return this.#purses[charge]?.remaining ?? this.charges[charge]!.limit
   }
 
   /** Ends the reservation with what the call spent, by charge: less than reserved, or more. */

@@ -7,6 +7,7 @@ import type { Gateway } from '../../src/store/records/records.ts'
 import { bucketsOf } from '../../src/budgets/buckets.ts'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { startResponder } from '../help/origin.ts'
+import { connectTo } from '../help/raw.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
 
@@ -254,3 +255,25 @@ for (const whenUnreachable of ['closed', 'open'] as const)
     const { status } = await ask({ max_tokens: 50 })
     assert.equal(status, whenUnreachable === 'open' ? 200 : 503)
   })
+
+test('a call whose caller leaves while the store is asked reserves nothing for ever', async t => {
+  const { ai, ask } = await start(t, [rule({ unit: 'concurrency', limit: 1, window: null })])
+  const wire = await connectTo(t, ai.edge.port)
+  const text = JSON.stringify({ model: 'openai/gpt-4o', messages })
+  const { promise: asked, resolve: noteAsked } = Promise.withResolvers<void>()
+  const { promise: go, resolve } = Promise.withResolvers<void>()
+  const step = ai.store.budgets.step.bind(ai.store.budgets)
+  ai.store.budgets.step = async steps => {
+    noteAsked()
+    await go
+    return step(steps)
+  }
+  void wire
+    .send(call(`${ai.rest}/v1/chat/completions`, text, `Authorization: Bearer ${ai.token}`))
+    .catch(() => {})
+  await asked
+  wire.leave()
+  await until(() => ai.edge.metrics.clientAborts.value === 1)
+  resolve()
+  await until(async () => (await ask()).status === 200)
+})

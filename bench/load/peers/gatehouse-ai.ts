@@ -63,6 +63,17 @@ const farLimit = {
   rate_limiting_technique: 'fixed',
 }
 
+/** Three budgets, none of which a bench reaches. */
+const farBudgets = {
+  spend_limits: {
+    rules: [
+      { id: 'day', limit: FAR / 1000, limitType: 'cost', window: 'day', token: { mode: 'partition' } },
+      { id: 'minute', limit: FAR * 1000, limitType: 'tokens', window: 60, technique: 'sliding' },
+      { id: 'at-once', limit: 100_000, limitType: 'concurrency' },
+    ],
+  },
+}
+
 /** The settings that cost something, each alone and all together. */
 const governance = {
   open: { ...noToken, ...noLog },
@@ -70,9 +81,10 @@ const governance = {
   entries: { ...noToken, ...logWithoutBodies },
   log: { ...noToken, ...log },
   governed: { ...token, ...log, ...farLimit },
+  budgets: { ...token, ...log, ...farLimit, ...farBudgets },
 } as const
 
-/** The native route of a gateway with some of what governs: nothing, a token, log entries without or with bodies, or all and a rate limit that is far away. */
+/** The native route of a gateway with some of what governs: nothing, a token, log entries without or with bodies, or all and a rate limit that is far away, or also three budgets. */
 export function gatehouseWith(settings: keyof typeof governance, name: string, { root = ROOT } = {}): Peer {
   return {
     ...gatehouseAi('native', name, { root }),

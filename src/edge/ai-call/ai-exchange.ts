@@ -64,6 +64,8 @@ export class AiExchange {
   readonly attempts: LedgerAttempt[] = []
   /** What the call has reserved of its spend limits; null if none governs it. */
   budget: CallBudget | null = null
+  /** The response fields about it. */
+  budgetLines = ''
   /** Further attempts were in vain, so its caller should not begin again. */
   isExhausted = false
   /** Attempts that the gateway itself made necessary, which do not count towards the maximum. */

@@ -10,7 +10,7 @@ import { verdictOnKey } from '../ai/provider-keys.ts'
 import { noteNoResponse, noteResponse } from '../ai/provider-states.ts'
 import { retryWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
 import { isMetered } from '../ai/open-log.ts'
-import { reserveFor } from '../meter/reserve.ts'
+import { boundAgain, reserveFor } from '../meter/reserve.ts'
 import { deliver, deliverBug } from '../exchange/deliver.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { releaseBody } from '../exchange/gather-body.ts'
@@ -353,6 +353,7 @@ class Forwarding implements RequestHandler, ForwardState {
     health.succeeded()
     this.#attempt!.takeLease().giveBack()
     retryWithoutUsage(x.ai!)
+    if (x.ai!.budget !== null) x.ai!.body = boundAgain(x.ai!)
     this.#body = new BufferedBody(x, this, x.ai!.body)
   }
 

@@ -47,6 +47,8 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
     known === null && ai.gateway!.unpricedCost != null ? nanodollars(ai.gateway!.unpricedCost) : null
   const units = buckets.map(({ rule }) => rule.unit)
   const cost = known ?? flat
+  if (x.upgrade === 'requested' && units.some(unit => unit !== 'concurrency'))
+    return refuseForGood(ai, 'over', unboundedSession)
   if (cost === null && units.includes('cost'))
     return refuseForGood(ai, 'unpriced', JSON.stringify(`${provider}/${model ?? '?'}`))
   if (worst.body !== null && ai.body !== null) ai.body = worst.body
@@ -62,8 +64,16 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   })
   const conclude = (verdict: Reservation | BudgetRefusal): Refusal | null => {
     if ('charges' in verdict) {
+      // Its caller has left meanwhile.
+      if (x.stage !== 'none') {
+        new CallBudget(verdict, units, flat).release()
+        return null
+      }
       ai.budget = new CallBudget(verdict, units, known === null ? flat : null)
-      x.addedLines += budgetLines(rules, verdict)
+      const lines = budgetLines(rules, verdict)
+      // Of an earlier attempt.
+      x.addedLines = x.addedLines.replace(ai.budgetLines, '') + lines
+      ai.budgetLines = lines
       return null
     }
     return refusalOf(ai, rules[verdict.charge]!, verdict, asked(verdict.charge))
@@ -77,6 +87,16 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   const verdict = x.plane.ai!.budgets.reserve(ai.gateway!.account, charges)
   return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
 }
+
+/** Bounds a body that was made again for an attempt at the same model. */
+export function boundAgain({ body, path, provider, gateway }: AiExchange): Buffer | null {
+  if (body === null) return null
+  const defaultMax = gateway!.defaultMaxTokens ?? usualMaxTokens
+  return worstCaseOf(body, withoutQuery(path), provider!.name, defaultMax).body ?? body
+}
+
+const unboundedSession =
+  'spend limits in US dollars or tokens govern this call, and what a WebSocket session uses has no bound'
 
 const noBody = Buffer.alloc(0)
 

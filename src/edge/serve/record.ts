@@ -123,6 +123,12 @@ function tlsOf(tls: ClientTls | null): AccessEntry['tls'] {
   return { version, cipher, fingerprint: certificate === null ? null : certificate.fingerprint }
 }
 
+/** Whether the provider may have worked for a call whose response nobody has seen whole. */
+function mayHaveWorked({ aborted, refusal, bodySentAt }: Exchange, { head }: Tap): boolean {
+  if (head !== null) return aborted && head.status < 300
+  return aborted || (refusal !== null && bodySentAt !== 0)
+}
+
 function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Observation {
   return {
     gateway: ai.gateway!,
@@ -135,7 +141,7 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
     error: x.refusal?.error ?? null,
     isWhole: x.refusal === null && !x.aborted,
     isReadToEnd: tap.remainder?.isWhole === true,
-    isAbandoned: x.aborted && (tap.head === null || tap.head.status < 300),
+    isAbandoned: mayHaveWorked(x, tap),
     duration: now - x.startedAt,
     timeToFirstByte: tap.firstByteAt === 0 ? null : tap.firstByteAt - x.startedAt,
     authenticated: ai.token !== null,
