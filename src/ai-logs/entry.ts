@@ -89,7 +89,7 @@ export function writeEntry(
   writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)
 }
 
-/** Gives what a call used to the budget that waits for it. */
+/** Settles the budget of a call by what the call used. */
 export function settle(o: Observation, excerpts: Excerpts, meter: Meter): void {
   if (o.budget !== null) settleFor(o, o.budget, measure(o, excerpts, meter), meter)
 }

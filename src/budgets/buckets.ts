@@ -139,7 +139,7 @@ export class CompiledRule {
   }
 }
 
-/** Tells combinations of values apart; a value that is missing differs from every text. */
+/** Returns a text that differs for each combination of values; a missing value differs from every text. */
 function joined(values: readonly (string | null)[]): string | null {
   if (values.length < 2) return values[0] ?? null
   let text = ''

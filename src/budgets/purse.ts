@@ -150,7 +150,7 @@ export class Purse {
     return now - this.#confirmedAt > renewalPeriod
   }
 
-  /** Gives up the free part, which may be granted anew, and says all that the store has to know. */
+  /** Returns what the store has to know, and gives up the free part, which may be granted anew. */
   line(need: number, now: number, isLast = false): BudgetLine {
     const isIdle = isLast || now - this.#drawnAt > idlePeriod
     if (now - this.#confirmedAt > memory) this.#startOver()

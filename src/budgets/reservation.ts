@@ -68,7 +68,7 @@ export class Reservation {
     this.settle(this.#reserved)
   }
 
-  /** Says what is charged if this process dies, by charge; at most what is reserved. */
+  /** Sets what is charged if this process dies, by charge; at most what is reserved. */
   checkpoint(amounts: readonly number[]): void {
     if (this.#isSettled) return
     const before = this.#atRisk ?? this.#reserved
