@@ -56,7 +56,7 @@ export const rulesOfGateway = memoizeEach(({ account, id, spendLimits }: Gateway
   compile(spendLimits, { account, owner: 'gateway', id }),
 )
 
-const rulesOfToken = memoizeEach(({ account, id, spendLimits }: Token) =>
+export const rulesOfToken = memoizeEach(({ account, id, spendLimits }: Token) =>
   compile(spendLimits, { account, owner: 'token', id }),
 )
 

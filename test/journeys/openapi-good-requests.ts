@@ -66,10 +66,13 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   updateToken: madeToken,
   deleteToken: madeToken,
   rollToken: madeToken,
+  listTokenBudgets: limitedToken,
+  resetTokenBudget: limitedToken,
   listProviders: none,
   testProvider: knownProvider,
   listUserTokens: person,
   deleteUserToken: ownToken,
+  listUserTokenBudgets: ownToken,
   createGateway: none,
   listGateways: none,
   getGateway: madeGateway,
@@ -258,6 +261,12 @@ async function madeBudget(api: Api): Promise<Ask> {
   ]
   await ask(api, 'createGateway', { body: { id, spend_limits: { rules } } })
   return { params: { gateway_id: id, budget_id: 'month' } }
+}
+
+async function limitedToken(api: Api): Promise<Ask> {
+  const { json } = await ask(api, 'createToken', { body: exampleOf('createToken') })
+  const { id, spend_limits } = json.result
+  return { params: { token_id: id, budget_id: spend_limits.rules[0].id } }
 }
 
 async function madeConfig(api: Api): Promise<Ask> {

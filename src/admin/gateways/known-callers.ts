@@ -5,14 +5,7 @@ import { type CallFacts, type Caller, callerOf, nobody } from '../../budgets/buc
 import { personal } from '../../store/records/audit-entry.ts'
 import type { Gateway, LogSummary } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
-
-export interface KnownCall {
-  readonly call: CallFacts
-  readonly caller: Caller
-}
-
-/** What ids are called where people read them. */
-export type CallerNames = ReadonlyMap<string, string>
+import type { KnownCall, KnownCalls } from '../spend-limits/budgets.ts'
 
 /** How many of the latest log entries, tokens and consents are looked at. */
 const maxKnown = 2_000
@@ -21,7 +14,7 @@ const maxKnown = 2_000
 export async function knownCalls(
   { account, id }: Gateway,
   { logs, tokens, oauthGrants }: Pick<Store, 'logs' | 'tokens' | 'oauthGrants'>,
-): Promise<{ readonly calls: readonly KnownCall[]; readonly names: CallerNames }> {
+): Promise<KnownCalls> {
   const names = new Map<string, string>()
   const calls: KnownCall[] = [{ call: unknownCall, caller: nobody }]
   for await (const token of firstOf(tokens.walk(account))) {

@@ -67,7 +67,7 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     summary: 'Show what is spent of the budgets of an AI gateway',
     description:
       'The rules of `spend_limits` that are in effect. A rule with partitions has the budgets of which something is spent or reserved, the most spent first, as far as the values are known: from the latest log entries, the tokens and the consents.',
-    response: json(success(listOf(named('GatewayBudgets')))),
+    response: json(success(listOf(named('Budgets')))),
   },
   [`POST ${gateway}/budgets/{budget_id}/reset`]: {
     id: 'resetGatewayBudget',
@@ -75,7 +75,7 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     summary: 'Start a budget of an AI gateway over',
     description:
       'By the id of a rule, for all its budgets that would be listed, or by that of a budget. What calls under way have reserved stays reserved. The audit log has an entry.',
-    response: json(success(named('GatewayBudgets'))),
+    response: json(success(named('Budgets'))),
   },
   [`GET ${gateway}/url/{provider}`]: {
     id: 'getProviderUrl',

@@ -5,8 +5,7 @@ import { backoffs, maxDelay } from '../../ai/failover/after-failure.ts'
 import { maxAttempts } from '../../ai/failover/controls.ts'
 import { maxNear } from '../../limits/near-keys.ts'
 import { nearKey } from '../zones/rate-limit-schemas.ts'
-import { limit, shownRule, shownSpendLimits, spendLimits } from '../spend-limits/schemas.ts'
-import { maxListed } from './budgets.ts'
+import { shownSpendLimits, spendLimits } from '../spend-limits/schemas.ts'
 import { longestInterval, maxMaxTokens, maxUnpricedCost, mostCalls, notBuilt } from './body.ts'
 import {
   about,
@@ -136,36 +135,6 @@ export const gateway = open({
   is_default: about('Whether calls that name no gateway use it.', flag),
   created_at: time,
   modified_at: time,
-})
-
-const amount: Schema = { ...number, minimum: 0 }
-
-export const gatewayBudgets = open({
-  rule: shownRule,
-  budgets: listOf(
-    open({
-      id: about('Of this window; the next one has another.', text),
-      key: about(
-        'The values of the partitions; nothing for all calls together.',
-        listOf(
-          open(
-            {
-              by: about('Such as `token`, `person` or `metadata.team`.', text),
-              value: about('Null for calls without it.', orNull(text)),
-            },
-            { name: about('Of a token, an app or a person.', text) },
-          ),
-        ),
-      ),
-      spent: about('In the unit of the limit: USD, tokens, or 0 for calls at a time.', amount),
-      leased: about('What calls under way have reserved, and what processes hold ready for more.', amount),
-      limit,
-      remaining: amount,
-      resets_at: about('Null for a sliding window, and for calls at a time.', orNull(time)),
-    }),
-    0,
-    maxListed,
-  ),
 })
 
 export const gatewayRateLimit = open({

@@ -9,7 +9,7 @@ import { errorPage, errorRule } from '../zones/custom-errors/schemas.ts'
 import { customProvider } from '../custom-providers/schemas.ts'
 import { providerConfig } from '../provider-configs/schemas.ts'
 import { dynamicRoute, routeDeployment, routeElement, routeVersion } from '../dynamic-routes/schemas.ts'
-import { gateway, gatewayBudgets, gatewayRateLimit } from '../gateways/schemas.ts'
+import { gateway, gatewayRateLimit } from '../gateways/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { provider, providerTest } from '../providers/schemas.ts'
 import { explanation } from '../zones/explain-schemas.ts'
@@ -22,6 +22,7 @@ import { rateLimit } from '../zones/rate-limit-schemas.ts'
 import { accessRuleHits, errorRuleHits } from '../zones/rules/rule-hits-schemas.ts'
 import { zone } from '../zones/zone-schemas.ts'
 import { account, invitedMember, member, membership, role, session, user } from '../people/schemas.ts'
+import { budgets } from '../spend-limits/schemas.ts'
 import { policy, token } from '../tokens/schemas.ts'
 
 export const schemas = {
@@ -60,7 +61,7 @@ export const schemas = {
   AccessRule: accessRule,
   Zone: zone,
   RateLimit: rateLimit,
-  GatewayBudgets: gatewayBudgets,
+  Budgets: budgets,
   GatewayRateLimit: gatewayRateLimit,
   HappenedError: recentError,
   AccessRuleHits: accessRuleHits,

@@ -14,6 +14,7 @@ import {
   printable,
   type Schema,
   text,
+  time,
   whole,
 } from '../schema/schema.ts'
 import {
@@ -31,10 +32,11 @@ import {
   units,
   zonePattern,
 } from './body.ts'
+import { maxListed } from './budgets.ts'
 
 const id: Schema = { ...text, pattern: idPattern.source }
 const most = Math.max(...units.map(unit => mostOf[unit]))
-export const limit: Schema = { ...number, exclusiveMinimum: 0, maximum: most }
+const limit: Schema = { ...number, exclusiveMinimum: 0, maximum: most }
 const spans = [whole(shortestWindow, longestWindow), oneOf(periods)]
 const zone: Schema = { ...text, pattern: zonePattern.source }
 const technique = oneOf(['fixed', 'sliding'])
@@ -99,7 +101,7 @@ export function spendLimits(owner: SpendOwner): Schema {
 
 const shownCriterion = open({ mode: oneOf(['partition', 'filter']) }, { values: listOf(text) })
 
-export const shownRule = open(
+const shownRule = open(
   {
     id,
     enabled: flag,
@@ -117,3 +119,34 @@ export const shownRule = open(
 )
 
 export const shownSpendLimits = open({ enabled: flag, rules: listOf(shownRule) })
+
+const amount: Schema = { ...number, minimum: 0 }
+
+/** A rule with its budgets. */
+export const budgets = open({
+  rule: shownRule,
+  budgets: listOf(
+    open({
+      id: about('Of this window; the next one has another.', text),
+      key: about(
+        'The values of the partitions; nothing for all calls together.',
+        listOf(
+          open(
+            {
+              by: about('Such as `token`, `person` or `metadata.team`.', text),
+              value: about('Null for calls without it.', orNull(text)),
+            },
+            { name: about('Of a token, an app or a person.', text) },
+          ),
+        ),
+      ),
+      spent: about('In the unit of the limit: USD, tokens, or 0 for calls at a time.', amount),
+      leased: about('What calls under way have reserved, and what processes hold ready for more.', amount),
+      limit,
+      remaining: amount,
+      resets_at: about('Null for a sliding window, and for calls at a time.', orNull(time)),
+    }),
+    0,
+    maxListed,
+  ),
+})

@@ -1,7 +1,7 @@
 // The operations of API tokens, for the document of the API.
 
 import { json, many, one, refusal, tagged } from '../schema/operation.ts'
-import { about, id, oneOf, open, page, success, text } from '../schema/schema.ts'
+import { about, id, listOf, named, oneOf, open, page, success, text } from '../schema/schema.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
 import { changedToken, createdToken, newToken, permissionGroup, value, verifiedToken } from './schemas.ts'
 import { resourcePrefix } from './body.ts'
@@ -95,6 +95,19 @@ export const tokenOperations = tagged('API tokens', {
     response: json(success(value)),
     refusals: [refusal('personal_token')],
   },
+  [`GET ${token}/budgets`]: {
+    id: 'listTokenBudgets',
+    summary: 'Show what is spent of the budgets of a token',
+    description: 'The rules of its `spend_limits` that are in effect, each with its one budget.',
+    response: json(success(listOf(named('Budgets')))),
+  },
+  [`POST ${token}/budgets/{budget_id}/reset`]: {
+    id: 'resetTokenBudget',
+    summary: 'Start a budget of a token over',
+    description:
+      'By the id of the budget or of its rule. What calls under way have reserved stays reserved. The audit log has an entry. A token with spend limits cannot do this for one that runs models.',
+    response: json(success(named('Budgets'))),
+  },
   [`GET ${ownTokens}`]: {
     id: 'listUserTokens',
     summary: 'List the tokens that the user has made for themselves',
@@ -106,5 +119,10 @@ export const tokenOperations = tagged('API tokens', {
     summary: 'Delete a token that the user has made for themselves',
     description: 'It ends at once.',
     response: json(success(open({ id }))),
+  },
+  [`GET ${ownTokens}/{token_id}/budgets`]: {
+    id: 'listUserTokenBudgets',
+    summary: 'Show what is spent of the budgets of a token that the user has made for themselves',
+    response: json(success(listOf(named('Budgets')))),
   },
 })

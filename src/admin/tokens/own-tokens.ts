@@ -64,15 +64,24 @@ export async function listOwnTokens({ actor, query, now }: UserCall, { store }: 
 }
 
 export async function deleteOwnToken(call: UserCall, { store, log }: Api): Promise<ApiResponse> {
-  const id = call.params.token_id!
-  const members = isId(id) ? await store.members.ofUser(call.actor.user) : []
-  for (const { account } of members) {
-    const current = await store.tokens.get(account, id)
-    if (current?.record.person?.user !== call.actor.user) continue
-    const audit = auditOf({ ...call, account }, 'delete', tokenResource(current.record))
-    return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
+  const token = await findOwnToken(call, store)
+  if (token === null) return noToken
+  const { account, id } = token
+  const audit = auditOf({ ...call, account }, 'delete', tokenResource(token))
+  return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
+}
+
+/** Returns the token of the path if the user has made it for themselves, in any account. */
+export async function findOwnToken(
+  { params, actor }: UserCall,
+  { members, tokens }: Api['store'],
+): Promise<Token | null> {
+  const id = params.token_id!
+  for (const { account } of isId(id) ? await members.ofUser(actor.user) : []) {
+    const current = await tokens.get(account, id)
+    if (current?.record.person?.user === actor.user) return current.record
   }
-  return noToken
+  return null
 }
 
 /** Deletes the own tokens of a former member. They give no access by then. */

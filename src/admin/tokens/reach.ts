@@ -76,7 +76,7 @@ function patternsBeyond(name: keyof TokenLimits, token: Limits, caller: Limits):
 }
 
 /** A token has a budget of its own, so a limited one would make itself further ones. */
-function spendingBeyond(policies: Policies, caller: Token): Fault[] {
+export function spendingBeyond(policies: Policies, caller: Token): Fault[] {
   const { isEnabled = false, rules = [] } = caller.spendLimits ?? {}
   if (!isEnabled || !rules.some(({ isEnabled }) => isEnabled)) return []
   const token = { ...caller, policies: policies.map(policy => ({ id: '', ...policy })) }

@@ -4,6 +4,7 @@ import { jsonBody } from '../http/request-body.ts'
 import { pageParameters } from '../http/query.ts'
 import { always } from '../api/lasting-access.ts'
 import { account, type ApiRow, row, user, type UserRow } from '../api/api-types.ts'
+import { listOwnTokenBudgets, listTokenBudgets, resetTokenBudget } from './budgets.ts'
 import { createOwnToken, deleteOwnToken, listOwnTokens } from './own-tokens.ts'
 import {
   createToken,
@@ -42,6 +43,10 @@ export const tokenRows: readonly ApiRow[] = [
     headers: ['idempotency-key'],
     lastingAccess: always('roll an API token'),
   }),
+  row('GET', `${token}/budgets`, 'API Tokens Read', listTokenBudgets),
+  row('POST', `${token}/budgets/{budget_id}/reset`, 'API Tokens Write', resetTokenBudget, {
+    lastingAccess: 'nothing',
+  }),
 ]
 
 const ownTokens = `${user}/tokens`
@@ -59,4 +64,5 @@ export const ownTokenRows: readonly UserRow[] = [
     query: ['page', 'per_page', 'account_id'],
   }),
   row('DELETE', `${ownTokens}/{token_id}`, null, deleteOwnToken, { scope: 'user_access.write' }),
+  row('GET', `${ownTokens}/{token_id}/budgets`, null, listOwnTokenBudgets, { scope: 'user_access.read' }),
 ]

@@ -152,7 +152,7 @@ function revisionOf(token: Token) {
   return { revision: hash('sha256', JSON.stringify(viewToken(token, 0))).slice(0, 32) }
 }
 
-const noToken = failure('no_such', 'Token')
+export const noToken = failure('no_such', 'Token')
 
 async function reviseToken(
   { account, params }: Call,
@@ -169,7 +169,7 @@ function settingsOf(token: Token, now: number) {
 }
 
 /** Refuses to change an existing token; no member of a body is to blame. */
-function untouchable(excess: readonly Fault[]): ApiResponse | null {
+export function untouchable(excess: readonly Fault[]): ApiResponse | null {
   if (excess.length === 0) return null
   return failures(
     excess.map(fault => ({ ...fault, pointer: null })),

@@ -101,6 +101,7 @@ test('each operation that sets something states whether what it leaves outlasts 
       `POST ${inAccount}/ai-gateway/gateways/{gateway_id}/routes/{route_id}/deployments`,
       `POST ${inAccount}/ai-gateway/gateways/{gateway_id}/routes/{route_id}/versions`,
       `POST ${inAccount}/ai-gateway/providers/{provider_id}/test`,
+      `POST ${inAccount}/tokens/{token_id}/budgets/{budget_id}/reset`,
       `POST ${inZone}/access_rules`,
       `POST ${inZone}/error_preview`,
       `POST ${inZone}/error_rules`,
