@@ -1,12 +1,14 @@
 // Reserves what calls may spend. Far from a limit a process draws from shares that the store has lent to it;
-// near one, each call is one step of the store, atomic over all its budgets.
+// near one, each call is one step of the store, atomic over all its budgets. While the steps of an account
+// fail, its calls do not wait for them: a look finds out that the store is back.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
+import { inTime } from '../base/turns/in-time.ts'
 import type { Logger } from '../log/log.ts'
 import type { BudgetReply } from '../store/records/budget.ts'
 import type { Budgets } from '../store/contract/budgets.ts'
-import type { MaybeAtOnce } from '../store/contract/store.ts'
+import { type MaybeAtOnce, StoreUnreachable } from '../store/contract/store.ts'
 import type { BudgetRefusal, Charge } from './charge.ts'
 import { Purse, refusalOf } from './purse.ts'
 import { type Decision, type Lender, Reservation } from './reservation.ts'
@@ -19,13 +21,17 @@ interface HolderOptions {
   readonly id?: string
   /** Ms between two looks; null if somebody else calls `look`. */
   readonly lookPeriod?: number | null
+  /** Ms for which a call waits for a step; null as long as the store takes. */
+  readonly patience?: number | null
 }
 
 /** Ms for which shares are leased, and between two looks at them. */
 const lease = 15_000
 const usualPeriod = 1_000
-/** Ms after a failed step in which calls do not wait for another one. */
-const outagePeriod = 500
+/** Ms after which the outcome of a step counts as unknown. */
+const usualPatience = 1_000
+/** Accounts whose steps one look sends at a time. */
+const maxAtOnce = 100
 /** Lines of a step that no call waits for. */
 const maxLines = 500
 /** Buckets of an account that are remembered although the store never heard of them. */
@@ -46,6 +52,10 @@ interface Account {
   waiting: Waiting[]
   /** Whether steps of it are sent, one after the other. */
   isBusy: boolean
+  /** Resolves once they have an outcome. */
+  work: Promise<void>
+  /** Whether its last step failed. */
+  isOut: boolean
 }
 
 export class BudgetHolder implements Lender {
@@ -54,13 +64,12 @@ export class BudgetHolder implements Lender {
   readonly #log: HolderOptions['log']
   readonly #id: string
   readonly #lookPeriod: number | null
+  readonly #patience: number | null
   readonly #accounts = new Map<string, Account>()
   #shares = 0
   #sequence = 0
-  /** Monotonic ms until which the store counts as unreachable. */
-  #outUntil = Number.NEGATIVE_INFINITY
-  #isOut = false
-  #isLooking = false
+  /** Accounts whose last step failed. */
+  #out = 0
   #isClosing = false
   #looks: NodeJS.Timeout | null = null
   readonly #nextShare = () => `${this.#id}.${(this.#shares++).toString(36)}`
@@ -71,8 +80,10 @@ export class BudgetHolder implements Lender {
     log,
     id = randomBytes(9).toString('base64url'),
     lookPeriod = usualPeriod,
+    patience = usualPatience,
   }: HolderOptions) {
     this.#lookPeriod = lookPeriod
+    this.#patience = patience
     this.#budgets = budgets
     this.#clock = clock
     this.#log = log
@@ -117,18 +128,18 @@ export class BudgetHolder implements Lender {
 
   /** Looks after all shares: reports what was spent, renews leases, returns what is idle. */
   async look(): Promise<void> {
-    if (this.#isLooking) return
-    this.#isLooking = true
+    const probes: Promise<void>[] = []
+    let steps: Promise<void>[] = []
     for (const account of this.#accounts.values()) {
-      const now = this.#clock.monotonic()
-      if (account.isBusy) continue
-      // None of them can be of a call that waits.
-      for (const [key, purse] of account.purses) if (purse.isIdle(now)) account.purses.delete(key)
-      forgetUnheardOf(account)
-      if (hasDue(account, now)) await this.#serve(account)
-      if (account.purses.size === 0 && !account.isBusy) this.#accounts.delete(account.id)
+      if (!this.#needsStep(account)) continue
+      // None waits for another one whose step takes long.
+      if (account.isOut) probes.push(this.#serve(account))
+      else steps.push(this.#serve(account))
+      if (steps.length < maxAtOnce) continue
+      await Promise.all(steps)
+      steps = []
     }
-    this.#isLooking = false
+    await Promise.all([...probes, ...steps])
     if (this.#accounts.size === 0) this.#rest()
   }
 
@@ -136,13 +147,39 @@ export class BudgetHolder implements Lender {
   async close(): Promise<void> {
     this.#rest()
     this.#isClosing = true
-    await Promise.all(Array.from(this.#accounts.values(), account => account.isBusy || this.#serve(account)))
+    await Promise.all(Array.from(this.#accounts.values(), account => this.#finish(account)))
+  }
+
+  async #finish(account: Account): Promise<void> {
+    const wasOut = account.isOut
+    while (account.isBusy) await account.work
+    // A store that fails just now is not waited for twice.
+    if (wasOut || !account.isOut) await this.#serve(account)
+  }
+
+  /** Forgets what is of no use any more; whether the rest needs a step, and none is under way. */
+  #needsStep(account: Account): boolean {
+    if (account.isBusy) return false
+    const now = this.#clock.monotonic()
+    // None of them can be of a call that waits.
+    for (const [key, purse] of account.purses) if (purse.isIdle(now)) account.purses.delete(key)
+    forgetUnheardOf(account)
+    if (account.isOut || hasDue(account, now)) return true
+    if (account.purses.size === 0) this.#accounts.delete(account.id)
+    return false
   }
 
   #accountOf(id: string): Account {
     const known = this.#accounts.get(id)
     if (known !== undefined) return known
-    const account = { id, purses: new Map(), waiting: [], isBusy: false }
+    const account: Account = {
+      id,
+      purses: new Map(),
+      waiting: [],
+      isBusy: false,
+      work: Promise.resolve(),
+      isOut: false,
+    }
     this.#accounts.set(id, account)
     if (this.#lookPeriod !== null)
       this.#looks ??= setInterval(() => void this.look(), this.#lookPeriod).unref()
@@ -171,16 +208,21 @@ export class BudgetHolder implements Lender {
       const state = purse.refusalOf(charges[i]!.amount, now)
       if (state !== null) return refusalOf(state, charges[i]!, i)
     }
-    if (now < this.#outUntil) return admitWithout(charges, purses, now)
+    if (account.isOut) return admitWithout(charges, purses, now)
     const { promise, resolve } = Promise.withResolvers<Decision>()
     account.waiting.push({ charges, purses, resolve })
     if (!account.isBusy) void this.#serve(account)
     return promise
   }
 
-  /** Sends what is due; calls that come while a step is under way share the next one. */
-  async #serve(account: Account): Promise<void> {
+  #serve(account: Account): Promise<void> {
     account.isBusy = true
+    account.work = this.#stepOn(account)
+    return account.work
+  }
+
+  /** Sends what is due; calls that come while a step is under way share the next one. */
+  async #stepOn(account: Account): Promise<void> {
     do {
       const calls = account.waiting.filter(call => !isRefused(call, this.#clock.monotonic()))
       account.waiting = []
@@ -194,35 +236,42 @@ export class BudgetHolder implements Lender {
 
   /** Whether one step could not say everything. */
   #goesOn(account: Account): boolean {
-    const now = this.#clock.monotonic()
-    return account.purses.size > maxLines && now >= this.#outUntil && hasDue(account, now)
+    return account.purses.size > maxLines && !account.isOut && hasDue(account, this.#clock.monotonic())
   }
 
   /** Sends one step; false if several calls do not fit together. */
   async #step(account: Account, calls: readonly Waiting[]): Promise<boolean> {
     const now = this.#clock.monotonic()
+    // The step before has failed.
+    if (account.isOut && calls.length > 0) return admitAllWithout(calls, now)
     const needs = needsOf(calls)
     for (const purse of account.purses.values()) {
       if (needs.size >= maxLines) break
       if (!needs.has(purse) && (this.#isClosing ? !purse.isEmpty : purse.needsStep(now))) needs.set(purse, 0)
     }
-    if (needs.size === 0) return true
+    if (needs.size === 0) {
+      this.#comeBack(account)
+      return true
+    }
     const purses = [...needs.keys()]
     const lines = Array.from(needs, ([purse, need]) => purse.line(need, now, this.#isClosing))
     try {
       const step = { account: account.id, sequence: ++this.#sequence, lease, lines }
-      const reply = await this.#budgets.step(step)
-      this.#comeBack()
+      const reply = await this.#bound(this.#budgets.step(step))
+      this.#comeBack(account)
       for (const [i, purse] of purses.entries()) purse.confirm(reply.states[i]!, reply.isGranted, now)
       if (!reply.isGranted && calls.length > 1) return false
       for (const call of calls) call.resolve(this.#verdict(call, purses, reply))
     } catch (error) {
-      this.#goOut(error)
+      this.#goOut(account, error)
       for (const purse of purses) purse.lose()
-      for (const { charges, purses, resolve } of calls)
-        resolve(admitWithout(charges, purses, this.#clock.monotonic()))
+      admitAllWithout(calls, this.#clock.monotonic())
     }
     return true
+  }
+
+  #bound(reply: Promise<BudgetReply>): Promise<BudgetReply> {
+    return this.#patience === null ? reply : inTime(reply, this.#patience, tooLate)
   }
 
   #verdict({ charges, purses }: Waiting, stepped: readonly Purse[], reply: BudgetReply): Decision {
@@ -241,15 +290,16 @@ export class BudgetHolder implements Lender {
     return admitWithout(charges, purses, now)
   }
 
-  #goOut(error: unknown): void {
-    this.#outUntil = this.#clock.monotonic() + outagePeriod
-    if (!this.#isOut) this.#log.warn({ err: error }, 'budgets not counted: store unreachable')
-    this.#isOut = true
+  #goOut(account: Account, error: unknown): void {
+    if (account.isOut) return
+    account.isOut = true
+    if (++this.#out === 1) this.#log.warn({ err: error }, 'budgets not counted: store unreachable')
   }
 
-  #comeBack(): void {
-    if (this.#isOut) this.#log.info('budgets counted again')
-    this.#isOut = false
+  #comeBack(account: Account): void {
+    if (!account.isOut) return
+    account.isOut = false
+    if (--this.#out === 0) this.#log.info('budgets counted again')
   }
 
   #rest(): void {
@@ -265,6 +315,15 @@ function admitWithout(charges: Waiting['charges'], purses: readonly Purse[], now
     return { reason: 'store_unreachable', charge, limit: charges[charge]!.limit, spent: 0, wait: outageWait }
   for (const [i, purse] of purses.entries()) purse.hold(charges[i]!.amount, now)
   return 'admitted'
+}
+
+function admitAllWithout(calls: readonly Waiting[], now: number): true {
+  for (const { charges, purses, resolve } of calls) resolve(admitWithout(charges, purses, now))
+  return true
+}
+
+function tooLate(): never {
+  throw new StoreUnreachable({ code: 'ETIMEDOUT' })
 }
 
 /** Ms; nobody knows how long an outage takes. */

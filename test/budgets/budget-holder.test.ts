@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import type { BudgetRefusal, Charge } from '../../src/budgets/charge.ts'
 import type { Reservation } from '../../src/budgets/reservation.ts'
@@ -23,6 +23,8 @@ class Place {
   fails: 'before' | 'after' | null = null
   /** Steps wait for it. */
   gate: Promise<void> = Promise.resolve()
+  /** An account whose steps have no outcome. */
+  stuck: string | null = null
   readonly #accounts = new Map<string, BucketAccount>()
   readonly holder = this.another()
 
@@ -47,6 +49,7 @@ class Place {
     return {
       step: async step => {
         this.steps.push(step)
+        if (step.account === this.stuck) await new Promise(() => {})
         await this.gate
         if (this.fails === 'before') throw new Error('unreachable')
         const reply = takeStep(
@@ -167,9 +170,60 @@ test('what a step has done whose reply was lost is undone by the next one', asyn
   assert.equal((await refused(place.holder, charge(600))).reason, 'store_unreachable')
   assert.ok(place.sum().leased >= 600)
   place.fails = null
-  place.clock.advance(500)
+  await place.holder.look()
   await admitted(place.holder, charge(900))
 })
+
+test('while steps fail, calls wait for none of them, and a look finds out that the store is back', async () => {
+  const place = new Place()
+  place.fails = 'before'
+  const open = charge(5, { whenUnreachable: 'open' })
+  await admitted(place.holder, open)
+  for (let second = 0; second < 10; second++) {
+    place.clock.advance(1_000)
+    assert.ok('charges' in place.holder.reserve('account', [open]))
+    const refusal = place.holder.reserve('account', [charge(1)])
+    assert.equal('reason' in refusal && refusal.reason, 'store_unreachable')
+    await place.holder.look()
+  }
+  assert.equal(place.steps.length, 11)
+  assert.equal(place.warnings.length, 1)
+  place.fails = null
+  await place.holder.look()
+  await admitted(place.holder, charge(1))
+})
+
+test('a step without an outcome keeps calls waiting for a second, those of its account alone', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const place = new Place()
+  place.stuck = 'account'
+  const open = charge(5, { whenUnreachable: 'open' })
+  const verdicts = [charge(5), open, open].map(charge => place.holder.reserve('account', [charge]))
+  let over = 0
+  for (const verdict of verdicts) void Promise.resolve(verdict).then(() => over++)
+  await passing(t, 995)
+  assert.equal(over, 0)
+  assert.ok('charges' in (await place.holder.reserve('another', [charge(5)])))
+  await passing(t, 5)
+  assert.equal(over, 3)
+  assert.ok('charges' in place.holder.reserve('account', [open]))
+  // It says again what is leased to another account, although nothing comes of this one.
+  place.clock.advance(5_000)
+  void place.holder.look()
+  await passing(t, 5)
+  assert.deepEqual(
+    place.steps.map(({ account }) => account),
+    ['account', 'another', 'account', 'another'],
+  )
+})
+
+/** Lets mocked timers pass, which lead to others. */
+async function passing(t: TestContext, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 5) {
+    t.mock.timers.tick(5)
+    await new Promise(setImmediate)
+  }
+}
 
 test('a share is drawn from for no longer than ten seconds after it was confirmed', async () => {
   const place = new Place()
@@ -244,6 +298,20 @@ test('closing reports what was spent and returns what is free', async () => {
   other.settleWhole()
   await place.holder.close()
   assert.deepEqual(place.sum(), { spent: 27, leased: 0 })
+})
+
+test('closing waits for a step that is under way, and reports what it could not say', async () => {
+  const place = new Place()
+  const first = await admitted(place.holder, charge(10))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  place.gate = promise
+  const last = place.holder.reserve('account', [charge(900)])
+  first.settle([7])
+  const closed = place.holder.close()
+  resolve()
+  await last
+  await closed
+  assert.deepEqual(place.sum(), { spent: 7, leased: 900 })
 })
 
 test('budgets that are of no use any more are forgotten', async () => {

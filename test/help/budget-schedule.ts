@@ -73,6 +73,8 @@ interface Message {
 }
 
 const commandTimeout = 1000
+/** What else holders do by timers, the schedule does. */
+const alone = { lookPeriod: null, patience: null }
 
 export async function simulate(seed: number, { traces = false } = {}): Promise<Outcome> {
   const schedule = new Schedule(seed, traces)
@@ -151,7 +153,7 @@ class Schedule implements Outcome {
     const budgets = { step: (step: BudgetStep) => this.#send(program as never, step) }
     const clock = { now: () => this.#time, monotonic: () => this.#time }
     const log = { warn: () => {}, info: () => {} }
-    const holder = new BudgetHolder({ budgets, clock, log, id: program.name, lookPeriod: null })
+    const holder = new BudgetHolder({ budgets, clock, log, id: program.name, ...alone })
     this.#programs.push(Object.assign(program, { holder }))
   }
 

@@ -253,6 +253,8 @@ for (const whenUnreachable of ['closed', 'open'] as const)
     await spentOf(ai)
     // The first may have read its token while the change that made it was still on its way, and not cached it.
     assert.equal((await ask({ max_tokens: 50 })).status, 200)
+    // Nothing is leased that a call could have without the store.
+    await spentOf(ai)
     await redis.kill()
     const { status, text } = await ask({ max_tokens: 50 })
     assert.equal(status, whenUnreachable === 'open' ? 200 : 503, text)
