@@ -72,7 +72,6 @@ export class BudgetHolder implements Lender {
   #out = 0
   #isClosing = false
   #looks: NodeJS.Timeout | null = null
-  readonly #nextShare = () => `${this.#id}.${(this.#shares++).toString(36)}`
 
   constructor({
     budgets,
@@ -187,7 +186,7 @@ export class BudgetHolder implements Lender {
   }
 
   #open(account: Account, charge: Charge, now: number): Purse {
-    const purse = new Purse(charge, this.#nextShare, now)
+    const purse = new Purse(charge, `${this.#id}.${(this.#shares++).toString(36)}`, now)
     account.purses.set(charge.bucket, purse)
     return purse
   }

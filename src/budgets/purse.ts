@@ -9,14 +9,10 @@ const refusalPeriod = 500
 const drawingPeriod = 10_000
 /** Ms without a draw after which a share is returned. */
 const idlePeriod = 2_000
-/**
- * Ms for which a purse is kept unused: another one has another share, and stores remember each for minutes.
- */
+/** Ms for which a purse is kept unused: another one has another share, and stores remember each. */
 const keptPeriod = 30_000
 /** Ms after which a lease is renewed. */
 const renewalPeriod = 4_000
-/** Ms for which the store certainly remembers a share whose lease has expired. */
-const memory = 300_000
 /** Calls like the present one for which a share is asked. */
 const usualShare = 8
 
@@ -24,8 +20,7 @@ export class Purse {
   readonly bucket: BudgetBucket['bucket']
   readonly window: BudgetBucket['window']
   limit: number
-  #share: string
-  readonly #nextShare: () => string
+  readonly #share: string
   /** Spent, and of that confirmed by the store. */
   #total = 0
   #reported = 0
@@ -47,19 +42,20 @@ export class Purse {
   /** When the last confirmed step was sent; negative infinity before. */
   #confirmedAt = Number.NEGATIVE_INFINITY
   #isStale = false
+  /** Whether the store may forget the share. */
+  #isKnown = true
   #refusal: { readonly need: number; readonly until: number; readonly state: BudgetState } | null = null
   /** What all processes have spent or leased, as last heard. */
   #used = 0
   /** The line under way. */
   #sent: BudgetLine | null = null
 
-  /** Names of shares are never used twice. */
-  constructor({ bucket, window, limit }: Charge, nextShare: () => string, now: number) {
+  /** The name of a share is never used twice. */
+  constructor({ bucket, window, limit }: Charge, share: string, now: number) {
     this.bucket = bucket
     this.window = window
     this.limit = limit
-    this.#nextShare = nextShare
-    this.#share = nextShare()
+    this.#share = share
     this.#drawnAt = now
   }
 
@@ -81,7 +77,7 @@ export class Purse {
   /** Whether nothing of it is of use any more. */
   isIdle(now: number): boolean {
     const usedAt = Math.max(this.#drawnAt, this.#refusal?.until ?? Number.NEGATIVE_INFINITY)
-    return this.#calls === 0 && this.isEmpty && now - usedAt > keptPeriod
+    return this.#calls === 0 && this.isEmpty && this.#isKnown && now - usedAt > keptPeriod
   }
 
   /** Whether the store confirmed nothing of it, and no call needs it. */
@@ -146,14 +142,14 @@ export class Purse {
   needsStep(now: number): boolean {
     if (this.#total !== this.#reported || this.#isStale) return true
     if (this.#free > 0 && now - this.#drawnAt > idlePeriod) return true
-    if (this.#held + this.#free === 0) return this.#leased > 0
+    if (this.#held + this.#free === 0)
+      return this.#leased > 0 || (!this.#isKnown && now - this.#drawnAt > idlePeriod)
     return now - this.#confirmedAt > renewalPeriod
   }
 
   /** Returns what the store has to know, and gives up the free part, which may be granted anew. */
   line(need: number, now: number, isLast = false): BudgetLine {
     const isIdle = isLast || now - this.#drawnAt > idlePeriod
-    if (now - this.#confirmedAt > memory) this.#startOver()
     this.#rate = Math.max(this.#recent, Math.floor(this.#rate / 2))
     this.#recent = 0
     this.#free = 0
@@ -165,6 +161,7 @@ export class Purse {
       limit,
       share: this.#share,
       total: this.#total,
+      confirmed: this.#reported,
       keep: this.#held,
       ifLost: Math.min(this.#atRisk, this.#held),
       need,
@@ -173,20 +170,12 @@ export class Purse {
     return this.#sent
   }
 
-  /** The store may have forgotten the share: what it confirmed is spent, and the rest is of a new one. */
-  #startOver(): void {
-    if (this.#confirmedAt === Number.NEGATIVE_INFINITY) return
-    this.#total -= this.#reported
-    this.#reported = 0
-    this.#share = this.#nextShare()
-    this.#confirmedAt = Number.NEGATIVE_INFINITY
-  }
-
   /** Takes what the store granted beyond needs. */
   confirm(state: BudgetState, isGranted: boolean, sentAt: number): void {
-    const { total, keep, need, ifLost } = this.#sent!
+    const { total, confirmed, keep, need, ifLost } = this.#sent!
     this.#sent = null
     this.#leased = state.amount
+    this.#isKnown = state.amount === 0 && total === confirmed
     this.#cover = ifLost + state.amount - keep
     this.#reported = Math.max(this.#reported, total)
     this.#confirmedAt = sentAt

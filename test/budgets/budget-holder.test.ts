@@ -10,7 +10,7 @@ import {
   takeStep,
 } from '../../src/store/budget-ledger/ledger.ts'
 import type { Budgets } from '../../src/store/contract/budgets.ts'
-import type { BudgetStep } from '../../src/store/records/budget.ts'
+import type { BudgetLine, BudgetStep } from '../../src/store/records/budget.ts'
 import { ManualClock } from '../help/clock.ts'
 
 const day = { kind: 'fixed', until: Date.UTC(2026, 0, 2) } as const
@@ -191,6 +191,40 @@ test('while steps fail, calls wait for none of them, and a look finds out that t
   place.fails = null
   await place.holder.look()
   await admitted(place.holder, charge(1))
+})
+
+test('after an outage of hours, what was spent is counted once, heard of or not', async () => {
+  const place = new Place()
+  const [first, last] = [await admitted(place.holder, charge(40)), await admitted(place.holder, charge(30))]
+  first.settle([40])
+  // The store takes it, and its lease expires there.
+  place.fails = 'after'
+  await place.holder.look()
+  place.fails = 'before'
+  for (let minute = 0; minute < 20 * 60; minute++) {
+    place.clock.advance(60_000)
+    await place.holder.look()
+  }
+  assert.ok(place.sum().spent >= 70 && place.sum().leased === 0)
+  last.settle([5])
+  place.fails = null
+  await place.holder.look()
+  assert.deepEqual(place.sum(), { spent: 45, leased: 0 })
+})
+
+test('a share is given up once the store has confirmed that nothing of it is unknown', async () => {
+  const place = new Place()
+  const call = await admitted(place.holder, charge(1_000))
+  call.settle([600])
+  for (let second = 0; second < 40; second++) {
+    place.clock.advance(1_000)
+    await place.holder.look()
+  }
+  const [{ total, confirmed }] = place.steps.at(-1)!.lines as [BudgetLine]
+  assert.deepEqual([total, confirmed], [600, 600])
+  const steps = place.steps.length
+  await place.holder.look()
+  assert.equal(place.steps.length, steps)
 })
 
 test('a step without an outcome keeps calls waiting for a second, those of its account alone', async t => {

@@ -116,11 +116,16 @@ const line = fc
     limit: fc.nat({ max: 200 }),
     total: amount,
     keep: amount,
+    known: fc.constantFrom(0, 0.5, 1, 1),
     part: fc.double({ min: 0, max: 1, noNaN: true }),
     need: fc.oneof(fc.constant(0), amount),
     want: fc.nat({ max: 400 }),
   })
-  .map(({ part, ...line }) => ({ ...line, ifLost: Math.floor(part * line.keep) }))
+  .map(({ part, known, ...line }) => ({
+    ...line,
+    ifLost: Math.floor(part * line.keep),
+    confirmed: Math.floor(known * line.total),
+  }))
 const lines = fc.uniqueArray(line, { selector: ({ at }) => at, minLength: 1, maxLength: 4 })
 const lease = fc.constantFrom(5_000, 15_000, 70_000)
 const passes = [-1_500, 1, 999, 4_000, 15_000, 61_000, 10 * minute, 25 * minute, 61 * minute, 3_000 * minute]
@@ -181,10 +186,11 @@ async function setUp(t: TestContext) {
 }
 
 function scaledBy(scale: number) {
-  return ({ bucket, window, share, limit, total, keep, ifLost, need, want }: BudgetLine): BudgetLine => ({
+  return ({ bucket, window, share, limit, total, confirmed, ...line }: BudgetLine): BudgetLine => ({
     ...{ bucket, window, share },
-    ...{ limit: limit * scale, total: total * scale, keep: keep * scale },
-    ...{ ifLost: ifLost * scale, need: need * scale, want: want * scale },
+    ...{ limit: limit * scale, total: total * scale, confirmed: confirmed * scale },
+    ...{ keep: line.keep * scale, ifLost: line.ifLost * scale },
+    ...{ need: line.need * scale, want: line.want * scale },
   })
 }
 

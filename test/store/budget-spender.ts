@@ -6,7 +6,7 @@ import type { BudgetLine } from '../../src/store/records/budget.ts'
 import { bucket, type Grants, lease, type SpendOrder, sharesEach } from './budget-spending.ts'
 
 const store = await openStore(process.argv[2]!, { commandTimeout: 30_000 })
-const nothing = { total: 0, keep: 0, ifLost: 0, need: 0, want: 0 }
+const nothing = { total: 0, confirmed: 0, keep: 0, ifLost: 0, need: 0, want: 0 }
 
 process.on('disconnect', () => process.exit())
 process.on('message', order => void carryOut(order as SpendOrder))

@@ -14,7 +14,7 @@ const windows: readonly BudgetWindow[] = [
   { kind: 'sliding', period: 3_600_000 },
   { kind: 'none' },
 ]
-const nothing = { total: 0, keep: 0, ifLost: 0, need: 0, want: 0 }
+const nothing = { total: 0, confirmed: 0, keep: 0, ifLost: 0, need: 0, want: 0 }
 
 async function setUp(place: Place, t: TestContext) {
   const open = await place(t)

@@ -49,7 +49,7 @@ const spendings: readonly BudgetLine[] = [
   { kind: 'none' } as const,
 ].map((window, i) => ({
   ...{ bucket: `b${i}`, window, limit: 9_000_000_000_000_000, share: 'p.0', total: 7_000_000_000_000_001 },
-  ...{ keep: 20, ifLost: 10, need: 0, want: 0 },
+  ...{ confirmed: 0, keep: 20, ifLost: 10, need: 0, want: 0 },
 }))
 
 async function empty(t: TestContext): Promise<Store> {

@@ -78,7 +78,14 @@ async function medianOf(work: () => Promise<void>): Promise<number> {
 function take(budgets: Budgets, account: string, of: number): Promise<unknown> {
   const lines = windows.map((window, i) => ({
     ...{ bucket: `b${i}`, window, limit, share: `p${of}.${i}` },
-    ...{ total: ++sequence, keep: 1_000_000, ifLost: 500_000, need: 1_000_000, want: 8_000_000 },
+    ...{
+      total: ++sequence,
+      confirmed: sequence - 1,
+      keep: 1_000_000,
+      ifLost: 500_000,
+      need: 1_000_000,
+      want: 8_000_000,
+    },
   }))
   return budgets.step({ account, sequence, lease: 15_000, lines })
 }

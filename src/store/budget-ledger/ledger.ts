@@ -1,7 +1,7 @@
 // What a step does to the buckets of an account: the reference that every backend follows.
 
 import { bucketReach, bucketWidth } from '../../base/sliding-window.ts'
-import { minute } from '../../base/units.ts'
+import { day, minute } from '../../base/units.ts'
 import type {
   BudgetLine,
   BudgetReply,
@@ -27,13 +27,20 @@ interface Share {
   ifLost: number
   /** Ms since the epoch; stays when the lease has expired. */
   expiresAt: number
+  /** When the share is forgotten, in ms since the epoch. */
+  keptUntil: number
   /** What was charged when the lease expired, and may be given back; null for nothing. */
   charged: Slot | null
   sequence: number
 }
 
-/** Ms for which a share without a lease is remembered: its process may correct what it was charged. */
-export const remembrance = 10 * minute
+/**
+ * Ms for which a share without a lease is remembered: its process may come back after an outage, not knowing
+ * what was counted last, and correct what it was charged.
+ */
+export const remembrance = day
+/** The same for a share of which its process knows everything: a step that arrives late changes nothing. */
+export const shortRemembrance = 10 * minute
 
 /** The part of what is left that may be lent for calls to come. */
 export const lentPart = 16
@@ -60,13 +67,20 @@ export function takeStep(accounts: readonly BucketAccount[], step: BudgetStep, n
     return { fits, amount: account.shares[line.share]!.amount, leased, spent, wait }
   })
   const granted = isGranted ? states.map((state, i) => grant(accounts[i]!, lines[i]!, state)) : states
-  for (const [i, { share: name, ifLost, keep }] of lines.entries()) {
+  for (const [i, line] of lines.entries()) {
+    const { share: name, ifLost, keep } = line
     const share = accounts[i]!.shares[name]!
     if (!taken.has(share)) continue
     share.ifLost = ifLost + share.amount - keep
     share.expiresAt = now + lease
+    share.keptUntil = share.expiresAt + (isKnown(line, share) ? shortRemembrance : remembrance)
   }
   return { isGranted, states: granted }
+}
+
+/** Whether its process knows all that the store has about a share, even without the reply to the step. */
+function isKnown({ window, total, confirmed }: BudgetLine, { amount }: Share): boolean {
+  return window.kind === 'none' || (amount === 0 && total === confirmed)
 }
 
 /** Charges what expired leases may have spent, and forgets shares that are long over. */
@@ -79,17 +93,18 @@ function expire(account: BucketAccount, window: BudgetWindow, now: number): void
       share.reported += share.ifLost
       share.amount = share.ifLost = 0
     }
-    if (share.expiresAt + remembrance <= now) delete account.shares[name]
+    if (share.keptUntil <= now) delete account.shares[name]
   }
 }
 
 function report(account: BucketAccount, line: BudgetLine, sequence: number, now: number): Share {
-  const { total, keep, share: name } = line
+  const { total, confirmed, keep, share: name } = line
   const share = (account.shares[name] ??= {
-    reported: 0,
+    reported: confirmed,
     amount: 0,
     ifLost: 0,
     expiresAt: 0,
+    keptUntil: 0,
     charged: null,
     sequence,
   })
@@ -153,12 +168,11 @@ export function resetAccount(account: BucketAccount, window: BudgetWindow, now: 
 /** When nothing of an account is needed any more, in ms since the epoch. */
 export function endOfAccount({ shares }: BucketAccount, window: BudgetWindow, now: number): number {
   const last = Math.max(now, ...Object.values(shares).map(({ expiresAt }) => expiresAt))
-  if (window.kind === 'none') return last + remembrance
-  const spentUntil =
-    window.kind === 'fixed'
-      ? window.until
-      : last + (bucketReach(window.period) + 1) * bucketWidth(window.period)
-  return Math.max(last + remembrance, spentUntil)
+  // What is said of a window that is over counts nowhere.
+  if (window.kind === 'fixed') return Math.max(last + shortRemembrance, window.until)
+  const keptUntil = Math.max(now, ...Object.values(shares).map(({ keptUntil }) => keptUntil))
+  if (window.kind === 'none') return keptUntil
+  return Math.max(keptUntil, last + (bucketReach(window.period) + 1) * bucketWidth(window.period))
 }
 
 /** Leases may end at any time, so while only they are in the way the wait is short. */

@@ -23,6 +23,8 @@ export interface BudgetLine extends BudgetBucket {
   readonly share: string
   /** All that was ever spent from the share, so that a step that is repeated changes nothing. */
   readonly total: number
+  /** What of it the store has confirmed: it was counted, although the store may no longer know the share. */
+  readonly confirmed: number
   /** Remains leased whatever the limit: it is promised to calls already. */
   readonly keep: number
   /** At most `keep`: what is charged of it if the lease expires. */

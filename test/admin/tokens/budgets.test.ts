@@ -26,7 +26,18 @@ async function start(t: TestContext) {
   const spend = async (token: Token, total: number, keep = 0) => {
     const buckets = bucketsOf(gateway, token, call, api.clock.now())
     const lines = buckets.map(({ bucket, window, rule: { limit } }) => ({
-      ...{ bucket, window, limit, share: `share ${sequence}`, total, keep, ifLost: 0, need: 0, want: 0 },
+      ...{
+        bucket,
+        window,
+        limit,
+        share: `share ${sequence}`,
+        total,
+        confirmed: 0,
+        keep,
+        ifLost: 0,
+        need: 0,
+        want: 0,
+      },
     }))
     await api.kept.budgets.step({ account, sequence: ++sequence, lease: 15_000, lines })
     return buckets.map(({ bucket }) => bucket)

@@ -31,7 +31,7 @@ interface Event {
 
 const amount = fc.nat({ max: 80 })
 const line = fc.record({
-  ...{ limit: fc.nat({ max: 1_500 }), total: fc.nat({ max: 200 }) },
+  ...{ limit: fc.nat({ max: 1_500 }), total: fc.nat({ max: 200 }), confirmed: fc.constantFrom(0, 0, 40) },
   ...{ keep: amount, risk: fc.nat({ max: 4 }), need: amount, want: fc.nat({ max: 900 }) },
 })
 const event = fc.record({
@@ -160,7 +160,15 @@ test('the truth of a process replaces what its expired lease was charged', () =>
   fc.assert(
     fc.property(amount, amount, fc.nat({ max: 100 }), (keep, before, truth) => {
       const account = emptyAccount()
-      const line = { bucket: 'b', window: windows[0]!, limit: 10_000, share: 'p', need: 0, want: 0 }
+      const line = {
+        bucket: 'b',
+        window: windows[0]!,
+        limit: 10_000,
+        share: 'p',
+        confirmed: 0,
+        need: 0,
+        want: 0,
+      }
       const step = (sequence: number, total: number, keep: number) => ({
         ...{ account: 'a', sequence, lease },
         lines: [{ ...line, total, keep, ifLost: keep }],

@@ -14,7 +14,7 @@ const day: BudgetWindow = { kind: 'fixed', until: start + 86_400_000 }
 const hour: BudgetWindow = { kind: 'sliding', period: 3_600_000 }
 
 function lineOf(line: Partial<BudgetLine> = {}): BudgetLine {
-  const none = { total: 0, keep: 0, ifLost: 0, need: 0, want: 0 }
+  const none = { total: 0, confirmed: 0, keep: 0, ifLost: 0, need: 0, want: 0 }
   return { bucket: 'b', window: day, limit: 1000, share: 'p.0', ...none, ...line }
 }
 
@@ -122,9 +122,39 @@ test('more than the limit never fits, and a fixed window ends the wait', () => {
 })
 
 test('an account lasts as long as its window and its shares', () => {
+  const endOf = (line: Partial<BudgetLine>) => {
+    const account = emptyAccount()
+    takeStep([account], step(lineOf(line)), start)
+    return endOfAccount(account, line.window ?? day, start) - start - 15_000
+  }
+  const minutes = (count: number) => count * 60_000
+  const held: BudgetWindow = { kind: 'none' }
+  assert.equal(endOf({ total: 1 }), minutes(24 * 60) - 15_000)
+  assert.equal(endOf({ total: 1, window: { kind: 'fixed', until: start + 9 } }), minutes(10))
+  assert.equal(endOf({ need: 1, window: held }), minutes(10))
+  // Whose process does not know yet that it was counted.
+  assert.equal(endOf({ total: 1, window: hour }), minutes(24 * 60))
+  assert.equal(endOf({ total: 1, confirmed: 1, window: hour }), minutes(61))
+  assert.equal(endOf({ total: 1, confirmed: 1, window: { ...hour, period: 60_000 } }), minutes(10))
+})
+
+test('a process that comes back after hours is counted once, and charged for its lease no more', () => {
+  for (const after of [3_600_000, 23 * 3_600_000]) {
+    const account = emptyAccount()
+    takeStep([account], step(lineOf({ total: 100, confirmed: 40, need: 50 })), start)
+    assert.equal(readAccount(account, day, start + after).spent, 110)
+    takeStep([account], step(lineOf({ total: 120, confirmed: 40 })), start + after)
+    assert.deepEqual(readAccount(account, day, start + after), { spent: 80, leased: 0 })
+  }
+})
+
+test('of a share that is forgotten, what was confirmed counts no second time', () => {
   const account = emptyAccount()
-  takeStep([account], step(lineOf({ need: 1 })), start)
-  assert.equal(endOfAccount(account, day, start), start + 86_400_000)
-  assert.equal(endOfAccount(account, { kind: 'none' }, start), start + 15_000 + 600_000)
-  assert.equal(endOfAccount(account, hour, start), start + 15_000 + 61 * 60_000)
+  takeStep([account], step(lineOf({ total: 100 })), start)
+  takeStep([account], step(lineOf({ total: 100, confirmed: 100 })), start)
+  const later = start + 15_000 + 10 * 60_000
+  assert.equal(readAccount(account, day, later).spent, 100)
+  assert.deepEqual(Object.keys(account.shares), [])
+  takeStep([account], step(lineOf({ total: 130, confirmed: 100 })), later)
+  assert.equal(readAccount(account, day, later).spent, 130)
 })

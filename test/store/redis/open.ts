@@ -56,7 +56,7 @@ const page = { offset: 0, limit: 10 }
 const budgetEnd = 4_000_000_000_000
 const budget = {
   ...{ bucket: 'b', window: { kind: 'fixed', until: budgetEnd } as const, limit: 9, share: 'p.0' },
-  ...{ total: 1, keep: 1, ifLost: 1, need: 1, want: 1 },
+  ...{ total: 1, confirmed: 0, keep: 1, ifLost: 1, need: 1, want: 1 },
 }
 
 /** Everything that can be asked of a store, but its end. */

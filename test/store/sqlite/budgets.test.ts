@@ -8,7 +8,7 @@ import { ManualClock } from '../../help/clock.ts'
 import { hex } from '../contract-specimens.ts'
 import { temporaryFile } from './temporary-file.ts'
 
-const line = { limit: 9, share: 'p.0', total: 1, keep: 0, ifLost: 0, need: 0, want: 0 }
+const line = { limit: 9, share: 'p.0', total: 1, confirmed: 0, keep: 0, ifLost: 0, need: 0, want: 0 }
 const account = hex(16)
 const step = (bucket: string, until: number) => ({
   ...{ account, sequence: 1, lease: 15_000 },

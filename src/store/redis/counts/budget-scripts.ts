@@ -1,12 +1,13 @@
 // The scripts of budgets: a step as `store/budget-ledger` takes it, over all its buckets at once.
 
-import { lentPart, remembrance, shortWait } from '../../budget-ledger/ledger.ts'
+import { lentPart, remembrance, shortRemembrance, shortWait } from '../../budget-ledger/ledger.ts'
 import { serverClockLua } from '../server/clock.ts'
 import { lua } from '../server/script.ts'
 
 /*
  * A bucket is a hash: `s` and the number of a slot to what was spent in it, `h` and the name of a share to
- * its reported, amount, ifLost, expiresAt and sequence and, if something was charged, its slot and amount.
+ * its reported, amount, ifLost, expiresAt, keptUntil and sequence and, if something was charged, its slot and
+ * amount.
  * Only what has changed is written. Amounts have up to 16 digits, two more than Lua writes by itself.
  */
 const bucketLua = `${serverClockLua}
@@ -25,11 +26,11 @@ local function load(key)
       if #slots > 0 and slots[#slots].number > slot then isSorted = false end
       slots[#slots + 1] = {number = slot, spent = tonumber(text)}
     else
-      local reported, amount, lost, expires, sequence, charge =
-        string.match(text, '^(%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
+      local reported, amount, lost, expires, kept, sequence, charge =
+        string.match(text, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
       shares[name] = {
         reported = tonumber(reported), amount = tonumber(amount), lost = tonumber(lost),
-        expires = tonumber(expires), sequence = tonumber(sequence), charge = charge
+        expires = tonumber(expires), kept = tonumber(kept), sequence = tonumber(sequence), charge = charge
       }
     end
   end
@@ -62,7 +63,7 @@ local function expire(account, window)
   local expired = {}
   for name, share in pairs(account.shares) do
     if share.expires <= time and share.amount > 0 then expired[#expired + 1] = share end
-    if share.expires + ${remembrance} <= time then
+    if share.kept <= time then
       account.shares[name] = nil
       table.insert(account.gone, 'h' .. name)
     end
@@ -76,24 +77,24 @@ local function expire(account, window)
 end
 
 local function save(account, bucket, window)
-  local key, ends = account.key, time
+  local key, last, kept = account.key, time, time
   for _, field in ipairs(account.gone) do redis.call('HDEL', key, field) end
   for _, slot in ipairs(account.slots) do
     if slot.isChanged then redis.call('HSET', key, 's' .. whole(slot.number), whole(slot.spent)) end
   end
   for name, share in pairs(account.shares) do
-    ends = math.max(ends, share.expires)
+    last, kept = math.max(last, share.expires), math.max(kept, share.kept)
     if share.isChanged then
       local text = string.format(
-        '%.0f %.0f %.0f %.0f %.0f', share.reported, share.amount, share.lost, share.expires, share.sequence
+        '%.0f %.0f %.0f %.0f %.0f %.0f',
+        share.reported, share.amount, share.lost, share.expires, share.kept, share.sequence
       )
       redis.call('HSET', key, 'h' .. name, share.charge == '' and text or text .. ' ' .. share.charge)
     end
   end
-  local spent = 0
-  if window.kind == 'fixed' then spent = window.size end
-  if window.kind == 'sliding' then spent = ends + (window.reach + 1) * window.size end
-  ends = math.max(ends + ${remembrance}, spent)
+  local ends = kept
+  if window.kind == 'fixed' then ends = math.max(last + ${String(shortRemembrance)}, window.size) end
+  if window.kind == 'sliding' then ends = math.max(kept, last + (window.reach + 1) * window.size) end
   redis.call('PEXPIREAT', key, whole(ends - ARGV[1]))
   redis.call('ZADD', index, whole(ends), bucket)
 end
@@ -109,8 +110,8 @@ end
 
 /**
  * KEYS: index of the account, buckets. ARGV: shift of the clock, sequence, lease, and for each bucket its
- * name, the kind of its window, its end or the width of its slots, their reach, share, limit, total, keep,
- * ifLost, need and want. Returns whether the step was granted, and the state of each line.
+ * name, the kind of its window, its end or the width of its slots, their reach, share, limit, total,
+ * confirmed, keep, ifLost, need and want. Returns whether the step was granted, and the state of each line.
  */
 export const takeStep = lua`${bucketLua}
 local sequence, lease = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -119,7 +120,8 @@ local function lineAt(i, key)
   local function number(place) return tonumber(ARGV[i + place]) end
   return {
     account = load(key), bucket = ARGV[i], window = windowAt(i + 1), name = ARGV[i + 4], limit = number(5),
-    total = number(6), keep = number(7), lost = number(8), need = number(9), want = number(10)
+    total = number(6), confirmed = number(7), keep = number(8), lost = number(9), need = number(10),
+    want = number(11)
   }
 end
 
@@ -165,11 +167,11 @@ end
 
 local lines, isGranted = {}, true
 for i = 1, #KEYS - 1 do
-  local line = lineAt(11 * i - 7, KEYS[i + 1])
+  local line = lineAt(12 * i - 8, KEYS[i + 1])
   local account = line.account
   lines[i] = line
   expire(account, line.window)
-  local share = account.shares[line.name] or {reported = 0, sequence = -1, charge = ''}
+  local share = account.shares[line.name] or {reported = line.confirmed, sequence = -1, charge = ''}
   line.share, account.shares[line.name] = share, share
   line.isTaken = share.sequence < sequence
   if line.isTaken then report(account, share, line) else isGranted = false end
@@ -189,6 +191,8 @@ for i, line in ipairs(lines) do
   end
   if line.isTaken then
     share.lost, share.expires = line.lost + share.amount - line.keep, time + lease
+    local isKnown = line.window.kind == 'none' or (share.amount == 0 and line.total == line.confirmed)
+    share.kept = share.expires + (isKnown and ${String(shortRemembrance)} or ${String(remembrance)})
   end
   save(line.account, line.bucket, line.window)
   reply[i + 1] = {line.fits and 1 or 0, share.amount, line.leased, line.spent, line.wait}

@@ -48,9 +48,9 @@ export class RedisBudgets implements Budgets {
 
   async step({ account, sequence, lease, lines }: BudgetStep): Promise<BudgetReply> {
     const homes = [keys.budgets(account), ...lines.map(({ bucket }) => keys.budget(account, bucket))]
-    const args = lines.flatMap(({ bucket, window, share, limit, total, keep, ifLost, need, want }) => [
+    const args = lines.flatMap(({ bucket, window, share, limit, total, confirmed, ...rest }) => [
       ...[bucket, ...windowArguments(window)],
-      ...[share, limit, total, keep, ifLost, need, want],
+      ...[share, limit, total, confirmed, rest.keep, rest.ifLost, rest.need, rest.want],
     ])
     const reply = await this.#links.writes.run(takeStep, homes, [
       shiftOf(this.#clock),
@@ -120,12 +120,12 @@ function stateOf([fits, amount, leased, spent, wait]: State): BudgetState {
 function accountIn([fields, texts]: Hash): BucketAccount {
   const account = emptyAccount()
   for (const [i, field] of fields.entries()) {
-    const [first = 0, amount = 0, ifLost = 0, expiresAt = 0, sequence = 0, slot, charged] =
+    const [first = 0, amount = 0, ifLost = 0, expiresAt = 0, keptUntil = 0, sequence = 0, slot, charged] =
       texts[i]!.split(' ').map(Number)
     if (field.startsWith('s')) account.slots.push([Number(field.slice(1)), first])
     else
       account.shares[field.slice(1)] = {
-        ...{ reported: first, amount, ifLost, expiresAt, sequence },
+        ...{ reported: first, amount, ifLost, expiresAt, keptUntil, sequence },
         charged: slot === undefined ? null : [slot, charged!],
       }
   }
@@ -137,8 +137,8 @@ function fieldsOf({ slots, shares }: BucketAccount): readonly (readonly [field: 
   return [
     ...slots.map(([slot, spent]) => [`s${slot}`, String(spent)] as const),
     ...Object.entries(shares).map(([name, share]) => {
-      const { reported, amount, ifLost, expiresAt, sequence, charged } = share
-      const parts = [reported, amount, ifLost, expiresAt, sequence, ...(charged ?? [])]
+      const { reported, amount, ifLost, expiresAt, keptUntil, sequence, charged } = share
+      const parts = [reported, amount, ifLost, expiresAt, keptUntil, sequence, ...(charged ?? [])]
       return [`h${name}`, parts.join(' ')] as const
     }),
   ]

@@ -11,7 +11,7 @@ import { hex } from '../../contract-specimens.ts'
 import { openRedis } from '../open.ts'
 
 const lease = 600_000
-const nothing = { keep: 0, ifLost: 0, need: 0, want: 0 }
+const nothing = { confirmed: 0, keep: 0, ifLost: 0, need: 0, want: 0 }
 
 /** A process that spends one more with each step, and says its total again while it does not know what became of it. */
 class Spender {
