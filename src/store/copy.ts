@@ -27,6 +27,7 @@ const copied = {
   accounts: ['account', 'accounts'],
   gateways: ['gateway', 'gateways'],
   modelRoutes: ['dynamic route', 'dynamic routes'],
+  policySets: ['set of policies', 'sets of policies'],
   customProviders: ['custom provider', 'custom providers'],
   tokens: ['token', 'tokens'],
   oauthClients: ['OAuth client', 'OAuth clients'],
@@ -276,6 +277,7 @@ async function copyAccount(all: Transfer, account: Account): Promise<void> {
     expectNew(await at(to, to.gateways.insert(gateway)), 'gateway', gateway.id)
     counts.gateways++
     await copyRecords(all, store => store.modelRoutes, routeOwner(gateway), 'dynamic route', 'modelRoutes')
+    await copyRecords(all, store => store.policySets, routeOwner(gateway), 'set of policies', 'policySets')
     await copyLogs(all, gateway)
   }
   await copyRecords(all, store => store.customProviders, account.id, 'custom provider', 'customProviders')

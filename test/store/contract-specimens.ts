@@ -5,6 +5,7 @@ import type { Credential, CredentialKind, Json } from '../../src/store/records/c
 import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/records/oauth-client.ts'
 import type { CustomProvider } from '../../src/store/records/custom-provider.ts'
 import type { ModelRoute } from '../../src/store/records/model-route.ts'
+import { type Policy, type PolicySet, policySetId } from '../../src/store/records/policy.ts'
 import type { OAuthGrant } from '../../src/store/records/oauth-grant.ts'
 import {
   everybody,
@@ -109,6 +110,23 @@ export function modelRoute(more: Partial<ModelRoute> = {}): ModelRoute {
       },
     ],
     deployments: [{ id: hex(16), version, createdAt: birth }],
+    createdAt: birth,
+    modifiedAt: birth,
+    ...more,
+  }
+}
+
+export function policySet(more: Partial<PolicySet> = {}): PolicySet {
+  const limit = { type: 'limit', amount: 10, period: 'daily', technique: 'named-interval' } as const
+  const policies: readonly Policy[] = [
+    { id: hex(16), name: 'Everybody', actor: 'user:{svc.user.id}', resource: '*', action: limit },
+  ]
+  const commit = { id: hex(16), policies, createdAt: birth }
+  return {
+    account: `${hex(16)}/default`,
+    id: policySetId,
+    commits: [commit],
+    draft: { base: commit.id, policies: [] },
     createdAt: birth,
     modifiedAt: birth,
     ...more,

@@ -17,6 +17,7 @@ import { modelRoutesContract } from './contract-model-routes.ts'
 import { oauthClientsContract } from './contract-oauth-clients.ts'
 import { oauthGrantsContract } from './contract-oauth-grants.ts'
 import { peopleContract } from './contract-people.ts'
+import { policySetsContract } from './contract-policy-sets.ts'
 import { recordsContract } from './contract-records.ts'
 import { talliesContract } from './contract-tallies.ts'
 import { togetherContract } from './contract-together.ts'
@@ -35,6 +36,7 @@ export function storeContract(name: string, place: Place): void {
   accountsContract(name, place)
   recordsContract(name, place)
   modelRoutesContract(name, place)
+  policySetsContract(name, place)
   tokensContract(name, place)
   oauthClientsContract(name, place)
   peopleContract(name, place)

@@ -25,6 +25,7 @@ import {
   gateway,
   customProvider,
   modelRoute,
+  policySet,
   identity,
   storedResponse,
   logEntries,
@@ -76,6 +77,7 @@ async function filled(t: TestContext): Promise<Store> {
     for (const id of ['default', 'quiet']) {
       await store.gateways.insert(gateway({ account: owner.id, id }))
       await store.modelRoutes.insert(modelRoute({ account: `${owner.id}/${id}` }))
+      await store.policySets.insert(policySet({ account: `${owner.id}/${id}` }))
     }
     const entries = logEntries(gateway({ account: owner.id }), 700, i => (i % 2 ? { request: null } : {}))
     await store.logs.append(owner.id, 'default', batchOf(entries), { most: 1000, strategy: 'DELETE_OLDEST' })
@@ -151,6 +153,7 @@ async function everything(store: Store) {
   const held = owners.map(async ({ id }) => ({
     gateways: await gateways.list(id, { offset: 0, limit: 1000 }),
     routes: await store.modelRoutes.list(`${id}/default`, { offset: 0, limit: 1000 }),
+    policies: await store.policySets.list(`${id}/default`, { offset: 0, limit: 1000 }),
     custom: await store.customProviders.list(id, { offset: 0, limit: 1000 }),
     tokens: await tokens.list(id, { offset: 0, limit: 1000 }),
     uses: await usesOf(store, id),
@@ -179,7 +182,8 @@ async function eventsOf({ oauthClients, authorizationEvents }: Store, account: s
 test('everything of a store is copied to an empty one', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   assert.deepEqual(await copyStore(from, to), {
-    ...{ accounts: 2, gateways: 4, modelRoutes: 4, customProviders: 2, tokens: 240, oauthClients: 242 },
+    ...{ accounts: 2, gateways: 4, modelRoutes: 4, policySets: 4, customProviders: 2 },
+    ...{ tokens: 240, oauthClients: 242 },
     ...{ budgets: 6, logEntries: 1400, auditEntries: 240, ruleLists: 18, errorPages: 9 },
     ...{
       users: 6,
@@ -242,7 +246,7 @@ test('a copy that fails says what was copied, and why not all', async t => {
   await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
   await assert.rejects(copyStore(from, to), {
     message:
-      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 3 dynamic routes, 1 custom provider, 240 tokens, 242 OAuth clients, 3 budgets, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
+      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 3 dynamic routes, 3 sets of policies, 1 custom provider, 240 tokens, 242 OAuth clients, 3 budgets, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
   })
 })
 
@@ -260,10 +264,13 @@ test('a source that fails on the way is named, and what was copied before', asyn
   for (const [part, copied] of [
     ['tokens', '1 account'],
     ['clients', '1 account and 120 tokens'],
-    ['logs', `1 account, 1 gateway, 1 dynamic route, 120 tokens, 121 OAuth clients${people}`],
+    [
+      'logs',
+      `1 account, 1 gateway, 1 dynamic route, 1 set of policies, 120 tokens, 121 OAuth clients${people}`,
+    ],
     [
       'audit',
-      `1 account, 2 gateways, 2 dynamic routes, 1 custom provider, 120 tokens, 121 OAuth clients, 3 budgets, 700 log entries${people}`,
+      `1 account, 2 gateways, 2 dynamic routes, 2 sets of policies, 1 custom provider, 120 tokens, 121 OAuth clients, 3 budgets, 700 log entries${people}`,
     ],
   ] as const) {
     const [from, to] = [
@@ -323,6 +330,7 @@ test('what was copied is reported in words, without what there was none of', () 
     },
     ...{
       modelRoutes: 0,
+      policySets: 0,
       customProviders: 0,
       errorPages: 0,
       users: 0,

@@ -21,6 +21,7 @@ import type { ModelRoute } from '../records/model-route.ts'
 import type { CustomProvider } from '../records/custom-provider.ts'
 import type { OAuthGrant } from '../records/oauth-grant.ts'
 import type { Identity, Member, User } from '../records/people.ts'
+import type { PolicySet } from '../records/policy.ts'
 import type {
   Account,
   AuditEntry,
@@ -68,9 +69,11 @@ export interface Store {
    */
   readonly trust: StoreTrust
   readonly accounts: Accounts
-  /** Removing a gateway removes its log entries and model routes. */
+  /** Removing a gateway removes its log entries, model routes and policies. */
   readonly gateways: Gateways
   readonly modelRoutes: ModelRoutes
+  /** There is one set per gateway; `insert` returns false for a gateway that does not exist. */
+  readonly policySets: Records<PolicySet>
   readonly customProviders: Records<CustomProvider>
   readonly tokens: Tokens
   readonly oauthClients: OAuthClients
@@ -642,6 +645,7 @@ export interface Changes {
 export type RecordKind =
   | 'gateway'
   | 'model_route'
+  | 'policy_set'
   | 'custom_provider'
   | 'token'
   | 'oauth_client'

@@ -9,11 +9,11 @@ import { togetherCount, togetherLua } from './companion-writes.ts'
 /** Stored changes; a reader further behind is told that everything may have changed. */
 export const maxChanges = 1_000
 
-const recordKeyCount = 13
+const recordKeyCount = 15
 
 /**
  * Returns the keys of one kind, in the order of the scripts; those of the companion writes follow, and the
- * mark is last. The last three tie gateways and model routes together.
+ * mark is last. The last five tie gateways to their model routes and policies.
  */
 export function recordKeys(kind: RecordKind, account: string, id = ''): readonly string[] {
   return [
@@ -30,6 +30,8 @@ export function recordKeys(kind: RecordKind, account: string, id = ''): readonly
     keys.records(kind === 'gateway' ? 'model_route' : 'gateway'),
     keys.order('model_route', `${account}/${id}`),
     keys.names('model_route'),
+    keys.records('policy_set'),
+    keys.order('policy_set', `${account}/${id}`),
   ]
 }
 
@@ -141,10 +143,10 @@ local channel, kind, account, id, marks, json, due, last = unpack(ARGV, ${togeth
 local field = account .. '/' .. id
 `
 
-/** The owner of a model route is the field of its gateway. */
-const routesLua = `
+/** The owner of a model route, and of policies, is the field of its gateway. */
+const gatewayLua = `
 local function lacksGateway()
-  return kind == 'model_route' and redis.call('HEXISTS', KEYS[11], account) == 0
+  return (kind == 'model_route' or kind == 'policy_set') and redis.call('HEXISTS', KEYS[11], account) == 0
 end
 
 local function removeRoutes()
@@ -153,6 +155,13 @@ local function removeRoutes()
     if old then redis.call('HDEL', KEYS[13], (string.match(old, '^%d+ %d+ (%S+) '))) end
     redis.call('HDEL', KEYS[11], field .. '/' .. route)
     redis.call('ZREM', KEYS[12], route)
+  end
+end
+
+local function removePolicies()
+  for _, set in ipairs(redis.call('ZRANGE', KEYS[15], 0, -1)) do
+    redis.call('HDEL', KEYS[14], field .. '/' .. set)
+    redis.call('ZREM', KEYS[15], set)
   end
 end
 `
@@ -176,7 +185,7 @@ export interface RecordScripts {
 }
 
 function scriptsOf(marking: string): RecordScripts {
-  const head = stampLua + marking + putLua + togetherLua(recordKeyCount) + planLua + routesLua
+  const head = stampLua + marking + putLua + togetherLua(recordKeyCount) + planLua + gatewayLua
   return {
     insert: lua`${head}
 if responded() or lacksGateway() or redis.call('HEXISTS', KEYS[4], field) == 1 or owned(marks, field) then return 0 end
@@ -210,6 +219,7 @@ redis.call('ZREM', KEYS[5], id)
 if kind == 'gateway' then
   redis.call('ZADD', KEYS[6], version, field .. '/' .. birth)
   removeRoutes()
+  removePolicies()
 end
 tell(channel, version, kind, account, id)
 plan(field, '')

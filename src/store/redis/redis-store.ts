@@ -63,6 +63,7 @@ export class RedisStore implements Store {
   readonly accounts: RedisAccounts
   readonly gateways: RedisGateways
   readonly modelRoutes: RedisModelRoutes
+  readonly policySets: Store['policySets']
   readonly customProviders: Store['customProviders']
   readonly tokens: RedisTokens
   readonly oauthClients: RedisOAuthClients
@@ -149,6 +150,7 @@ export class RedisStore implements Store {
     this.accounts = new RedisAccounts(...parts)
     this.gateways = new RedisGateways(...parts)
     this.modelRoutes = new RedisModelRoutes(...parts)
+    this.policySets = new RedisRecords({ kind: 'policy_set' }, ...parts)
     this.customProviders = new RedisRecords({ kind: 'custom_provider' }, ...parts)
     this.tokens = new RedisTokens(...parts)
     this.oauthClients = new RedisOAuthClients(...parts)

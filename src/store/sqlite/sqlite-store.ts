@@ -89,6 +89,7 @@ export class SqliteStore implements Store {
   readonly accounts: SqliteAccounts
   readonly gateways: SqliteGateways
   readonly modelRoutes: SqliteModelRoutes
+  readonly policySets: Store['policySets']
   readonly customProviders: Store['customProviders']
   readonly tokens: SqliteTokens
   readonly oauthClients: SqliteOAuthClients
@@ -151,6 +152,7 @@ export class SqliteStore implements Store {
     const ledgers: Ledgers = { changes, responses: this.responses, audit: this.audit }
     this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
     this.modelRoutes = new SqliteModelRoutes(records, ledgers)
+    this.policySets = new SqliteRecords(records, ledgers, { name: 'policy_set' })
     this.customProviders = new SqliteRecords(records, ledgers, { name: 'custom_provider' })
     this.accounts = new SqliteAccounts(records, ledgers, this.gateways)
     this.tokens = new SqliteTokens(records, ledgers)

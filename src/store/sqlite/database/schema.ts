@@ -20,6 +20,23 @@ function recordTable(name: string, columns = ''): string {
   `
 }
 
+/** Makes a table whose owners are `account/gateway`: none of its records is without its gateway. */
+function tableOfGateways(name: string): string {
+  return `
+  ${recordTable(name)}
+  CREATE TRIGGER ${name}_without_gateway BEFORE INSERT ON ${name}
+    WHEN NOT EXISTS (
+      SELECT 1 FROM gateways WHERE account = substr(new.account, 1, 32) AND id = substr(new.account, 34)
+    )
+  BEGIN
+    SELECT RAISE(IGNORE);
+  END;
+  CREATE TRIGGER ${name}_of_removed_gateway AFTER DELETE ON gateways BEGIN
+    DELETE FROM ${name} WHERE account = old.account || '/' || old.id;
+  END;
+  `
+}
+
 const people = `
   CREATE TABLE accounts (
     id TEXT PRIMARY KEY,
@@ -158,20 +175,9 @@ const audit = `
   ) STRICT, WITHOUT ROWID;
   `
 
-/* The owner of a model route is `account/gateway`: none is without its gateway. */
 const modelRoutes = `
-  ${recordTable('model_routes')}
+  ${tableOfGateways('model_routes')}
   CREATE UNIQUE INDEX model_routes_by_name ON model_routes (account, record ->> 'name');
-  CREATE TRIGGER model_routes_without_gateway BEFORE INSERT ON model_routes
-    WHEN NOT EXISTS (
-      SELECT 1 FROM gateways WHERE account = substr(new.account, 1, 32) AND id = substr(new.account, 34)
-    )
-  BEGIN
-    SELECT RAISE(IGNORE);
-  END;
-  CREATE TRIGGER model_routes_of_removed_gateway AFTER DELETE ON gateways BEGIN
-    DELETE FROM model_routes WHERE account = old.account || '/' || old.id;
-  END;
   `
 
 /*
@@ -230,6 +236,7 @@ export const migrations: readonly string[] = [
   modelRoutes,
   logBatches,
   recordTable('custom_providers'),
+  tableOfGateways('policy_sets'),
 ]
 
 /* A row for each bucket of an account, as `store/budget-ledger` has it. */
