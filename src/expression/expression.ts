@@ -1,16 +1,17 @@
 // Operators' conditions in CEL: compiled and checked once, evaluated at each request.
 
+import { type CallFacts, CallVariables } from './call-facts.ts'
 import { type Facts, type RequestFacts, Variables } from './facts.ts'
-import { parseFor, type Scope } from './language.ts'
+import { type Language, parseFor, type Scope } from './language.ts'
 import { Memo } from './memo.ts'
 import { failure, spend, useWork } from './meter.ts'
 import { beginning, survey } from './work.ts'
 import { maxWork, Work } from './work-budget.ts'
 
-export type { Facts, RequestFacts, Scope }
+export type { CallFacts, Facts, RequestFacts, Scope }
 export type ResultType = 'bool' | 'string'
 
-export interface Expression<T extends boolean | string> {
+export interface Expression<T extends boolean | string, F = Facts> {
   readonly text: string
   /** Whether it reads request.country or request.asn, which need a database. */
   readonly needsGeo: boolean
@@ -19,7 +20,7 @@ export interface Expression<T extends boolean | string> {
   /** Steps for a usual request, summed up over all conditions: see `maxWork`. */
   readonly work: number
   /** Null if it failed (a missing key, or too little work left). Never throws. `path` overrides the facts. */
-  evaluate(facts: Facts, work?: Work, path?: string): T | null
+  evaluate(facts: F, work?: Work, path?: string): T | null
 }
 
 export interface ExpressionFlaw {
@@ -29,7 +30,8 @@ export interface ExpressionFlaw {
 }
 
 const maxBytes = 4096
-const compiled = new Memo<Expression<boolean> | Expression<string>>(4000)
+type AnyExpression = Expression<boolean> | Expression<string> | Expression<boolean, CallFacts>
+const compiled = new Memo<AnyExpression>(4000)
 
 /** Compiles at most 4 KiB. A header that was not sent is a missing key, as always in CEL. */
 export function compileExpression(
@@ -47,50 +49,85 @@ export function compileExpression(
   scope: Scope,
   type: ResultType,
 ): Expression<boolean> | Expression<string> | ExpressionFlaw {
-  const key = `${scope} ${type} ${text}`
-  const cached = compiled.get(key)
-  if (cached !== undefined) return cached
-  const result = compile(text, scope, type)
-  if ('evaluate' in result) compiled.set(key, result)
-  return result
+  return compileOnce(`${scope} ${type} ${text}`, () =>
+    type === 'bool'
+      ? compile<boolean, Facts>(text, scope, booleans, requestVariables)
+      : compile<string, Facts>(text, scope, strings, requestVariables),
+  ) as Expression<boolean> | Expression<string> | ExpressionFlaw
+}
+
+/** Compiles a condition about AI calls, as `compileExpression` does one about requests. */
+export function compileCallCondition(text: string): Expression<boolean, CallFacts> | ExpressionFlaw {
+  return compileOnce(`call bool ${text}`, () =>
+    compile<boolean, CallFacts>(text, 'call', booleans, facts => new CallVariables(facts)),
+  ) as Expression<boolean, CallFacts> | ExpressionFlaw
 }
 
 export function describeFlaw(flaw: ExpressionFlaw): string {
   return `must be a CEL expression; line ${flaw.line}, column ${flaw.column}: ${flaw.message}`
 }
 
-function compile(text: string, scope: Scope, type: ResultType) {
+function compileOnce(
+  key: string,
+  make: () => AnyExpression | ExpressionFlaw,
+): AnyExpression | ExpressionFlaw {
+  const cached = compiled.get(key)
+  if (cached !== undefined) return cached
+  const result = make()
+  if ('evaluate' in result) compiled.set(key, result)
+  return result
+}
+
+/** A type by its name in the language and in JavaScript. */
+interface ResultKind {
+  readonly name: ResultType
+  readonly type: 'boolean' | 'string'
+}
+
+const booleans: ResultKind = { name: 'bool', type: 'boolean' }
+const strings: ResultKind = { name: 'string', type: 'string' }
+
+type VariablesOf<F> = (facts: F, path?: string) => object
+
+function requestVariables(facts: Facts, path?: string): Variables {
+  return new Variables(facts, path)
+}
+
+function compile<T extends boolean | string, F>(
+  text: string,
+  language: Language,
+  { name, type }: ResultKind,
+  variablesOf: VariablesOf<F>,
+): Expression<T, F> | ExpressionFlaw {
   if (text.trim() === '') return flawAt(text, 0, 'it is empty')
   if (Buffer.byteLength(text) > maxBytes) return flawAt(text, 0, 'it is longer than 4 KiB')
   try {
-    const run = parseFor(scope, text)
+    const run = parseFor(language, text)
     const checked = run.check()
     if (!checked.valid) return flawOf(text, checked.error)
     const { flaw, readsGeo, readsPath, work } = survey(run.ast)
     if (flaw !== null) return flawAt(text, flaw.node.pos, flaw.message)
-    if (checked.type !== type) return flawAt(text, 0, `it returns ${checked.type} but must return ${type}`)
+    if (checked.type !== name) return flawAt(text, 0, `it returns ${checked.type} but must return ${name}`)
     if (work > maxWork.rules.api) return flawAt(text, 0, 'it could take too many steps for one request')
     const facts = { text, needsGeo: readsGeo, readsPath, work }
-    return type === 'bool'
-      ? new Compiled<boolean>(facts, run, 'boolean')
-      : new Compiled<string>(facts, run, 'string')
+    return new Compiled<T, F>(facts, (facts, path) => run(variablesOf(facts, path)), type)
   } catch (error) {
     return flawOf(text, error)
   }
 }
 
-class Compiled<T extends boolean | string> implements Expression<T> {
+class Compiled<T extends boolean | string, F> implements Expression<T, F> {
   readonly text: string
   readonly needsGeo: boolean
   readonly readsPath: boolean
   readonly work: number
-  readonly #run: (variables: Variables) => unknown
+  readonly #run: (facts: F, path?: string) => unknown
   readonly #type: string
 
   constructor(
     { text, needsGeo, readsPath, work }: Omit<Expression<T>, 'evaluate'>,
-    run: (variables: Variables) => unknown,
-    type: 'boolean' | 'string',
+    run: (facts: F, path?: string) => unknown,
+    type: ResultKind['type'],
   ) {
     this.text = text
     this.needsGeo = needsGeo
@@ -100,14 +137,14 @@ class Compiled<T extends boolean | string> implements Expression<T> {
     this.#type = type
   }
 
-  evaluate(facts: Facts, work = new Work(), path?: string): T | null {
+  evaluate(facts: F, work = new Work(), path?: string): T | null {
     // The stack trace of a failure is never shown, and would be most of its cost.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     try {
       useWork(work)
       spend(beginning)
-      const value = this.#run(new Variables(facts, path))
+      const value = this.#run(facts, path)
       return typeof value === this.#type ? (value as T) : null
     } catch {
       work.left -= failure

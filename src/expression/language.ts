@@ -1,12 +1,15 @@
 // CEL with our variables, and with a `matches` whose time is bounded.
 
 import { type ASTNode, Environment, TypeError as TypeFlaw } from '@marcbachmann/cel-js'
+import { callVariables } from './call-facts.ts'
 import { ErrorView, RequestView, ResponseView, tlsAlone } from './facts.ts'
 import { Pattern } from './pattern.ts'
 import { ClientView, clientFields, TlsView, tlsFields } from './tls-facts.ts'
 
 /** `request` has request.* and zone, `error` also response.* and error.*. */
 export type Scope = 'request' | 'error'
+/** `call` has the facts about an AI call. */
+export type Language = Scope | 'call'
 
 const requestFields = {
   method: 'string',
@@ -22,19 +25,26 @@ const requestFields = {
   [tlsAlone]: 'bool',
 }
 
-const requestLanguage = new Environment({
-  enableOptionalTypes: true,
-  limits: { maxAstNodes: 1000, maxDepth: 64, maxListElements: 512, maxMapEntries: 64, maxCallArguments: 8 },
-})
+/** The built-in `matches` backtracks, but a macro takes precedence over it. */
+function newLanguage(): Environment {
+  return new Environment({
+    enableOptionalTypes: true,
+    limits: { maxAstNodes: 1000, maxDepth: 64, maxListElements: 512, maxMapEntries: 64, maxCallArguments: 8 },
+  }).registerFunction('bytes.matches(ast): bool', expandMatches)
+}
+
+const requestLanguage = newLanguage()
   .registerType('ClientCertificate', { ctor: ClientView, fields: clientFields })
   .registerType('Tls', { ctor: TlsView, fields: tlsFields })
   .registerType('Request', { ctor: RequestView, fields: requestFields })
   .registerVariable('request', 'Request')
   .registerVariable('zone', 'string')
-  // The built-in `matches` backtracks, but a macro takes precedence over it.
-  .registerFunction('bytes.matches(ast): bool', expandMatches)
 
-const languages: Readonly<Record<Scope, Environment>> = {
+const callLanguage = newLanguage()
+for (const [name, type] of Object.entries(callVariables)) callLanguage.registerVariable(name, type)
+
+const languages: Readonly<Record<Language, Environment>> = {
+  call: callLanguage,
   request: requestLanguage,
   error: requestLanguage
     .clone()
@@ -45,8 +55,8 @@ const languages: Readonly<Record<Scope, Environment>> = {
 }
 
 /** `request.tls` without a field is whether there is TLS, as before it had fields. */
-export function parseFor(scope: Scope, text: string): ParseResult {
-  const run = languages[scope].parse(text)
+export function parseFor(language: Language, text: string): ParseResult {
+  const run = languages[language].parse(text)
   nameAlone(run.ast, false)
   return run
 }
