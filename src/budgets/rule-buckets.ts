@@ -8,7 +8,7 @@ import { periodEnds } from './calendar.ts'
 /** A rule as budgets count by it. */
 export interface BudgetRule {
   readonly id: string
-  readonly owner: 'gateway' | 'token'
+  readonly owner: 'gateway' | 'token' | 'policy'
   readonly unit: BudgetUnit
   /** Nanodollars, tokens, or calls at a time: a safe integer. */
   readonly limit: number
