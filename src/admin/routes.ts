@@ -28,6 +28,7 @@ import { providerRows } from './providers/routes.ts'
 import { customProviderRows } from './custom-providers/routes.ts'
 import { providerConfigRows } from './provider-configs/routes.ts'
 import { dynamicRouteRows } from './dynamic-routes/routes.ts'
+import { policyRows } from './policies/routes.ts'
 import { gatewayRows } from './gateways/routes.ts'
 import { logRows } from './ai-logs/routes.ts'
 
@@ -55,6 +56,7 @@ export const apiRows: readonly ApiRow[] = [
   ...providerConfigRows,
   ...customProviderRows,
   ...dynamicRouteRows,
+  ...policyRows,
   ...logRows,
   ...providerRows,
 ]

@@ -15,7 +15,7 @@ const facts: CallFacts = {
   metadata: { plan: 'pro', seats: 5, trial: false, note: null },
 }
 
-function valueOf(text: string, more: Partial<CallFacts> = {}): boolean | null {
+function evaluated(text: string, more: Partial<CallFacts> = {}): boolean | null {
   const condition = compileCallCondition(text)
   ok('evaluate' in condition, `${text}: ${JSON.stringify(condition)}`)
   return condition.evaluate({ ...facts, ...more })
@@ -35,17 +35,17 @@ test('a condition reads who calls, what is called, and the metadata with its typ
     'model.matches("^gpt-[0-9]") && metadata.note == null',
     '!has(app.id) && app.?id.orValue("none") == "none" && !("team" in metadata)',
   ])
-    equal(valueOf(text), true, text)
-  equal(valueOf('model == "gpt-5"'), false)
+    equal(evaluated(text), true, text)
+  equal(evaluated('model == "gpt-5"'), false)
 })
 
 test('a condition about what a call does not have fails, unless it asks for that', () => {
-  equal(valueOf('app.id == "a1"'), null)
-  equal(valueOf('metadata.team == "search"'), null)
-  equal(valueOf('metadata.plan > 3'), null)
-  equal(valueOf('metadata.plan == "pro"', { metadata: null }), null)
-  equal(valueOf('model != "gpt-5"', { model: null }), null)
-  equal(valueOf('model != "gpt-5" || provider == "openai"', { model: null }), true)
+  equal(evaluated('app.id == "a1"'), null)
+  equal(evaluated('metadata.team == "search"'), null)
+  equal(evaluated('metadata.plan > 3'), null)
+  equal(evaluated('metadata.plan == "pro"', { metadata: null }), null)
+  equal(evaluated('model != "gpt-5"', { model: null }), null)
+  equal(evaluated('model != "gpt-5" || provider == "openai"', { model: null }), true)
 })
 
 test('facts of other languages, and what is no condition, are refused', () => {
@@ -57,7 +57,7 @@ test('facts of other languages, and what is no condition, are refused', () => {
 })
 
 test('what others see as the same text is another condition here', () => {
-  equal(valueOf('true'), true)
+  equal(evaluated('true'), true)
   match(flawOf('zone == "main"'), /unknown variable: zone/)
 })
 
@@ -68,7 +68,8 @@ test('any text is either a condition or a flaw, and no metadata makes one throw'
   fc.assert(
     fc.property(text, fc.dictionary(fc.string(), value), (parts, metadata) => {
       const condition = compileCallCondition(parts.join(''))
-      if ('evaluate' in condition) ok([true, false, null].includes(condition.evaluate({ ...facts, metadata })))
+      if ('evaluate' in condition)
+        ok([true, false, null].includes(condition.evaluate({ ...facts, metadata })))
       else match(describeFlaw(condition), /^must be a CEL expression; line \d+, column \d+: ./)
     }),
   )

@@ -88,7 +88,7 @@ const ranks: Readonly<Record<string, Levels>> = {
     ['api'],
     ['audit', 'oauth-clients', 'overview', 'providers', 'tokens', 'zones'],
     ['gateways', 'oauth-grants'],
-    ['ai-logs', 'custom-providers', 'dynamic-routes', 'people', 'provider-configs'],
+    ['ai-logs', 'custom-providers', 'dynamic-routes', 'people', 'policies', 'provider-configs'],
     ['openapi'],
     ['docs'],
     ['.'],

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { Sessions } from '../../src/people/sessions/sessions.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import { everybody } from '../../src/store/records/people.ts'
+import { policySetId } from '../../src/store/records/policy.ts'
 import { routeOwner } from '../../src/store/records/model-route.ts'
 import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
@@ -100,6 +101,17 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   getRouteVersion: madeRoute,
   createRouteDeployment: madeRoute,
   listRouteDeployments: madeRoute,
+  createGatewayPolicy: madeGateway,
+  listGatewayPolicies: madePolicy,
+  getGatewayPolicy: madePolicy,
+  updateGatewayPolicy: madePolicy,
+  deleteGatewayPolicy: madePolicy,
+  getPolicyDraft: madePolicy,
+  discardPolicyDraft: madePolicy,
+  commitPolicies: madePolicy,
+  listPolicyCommits: committedPolicy,
+  rollBackPolicies: committedPolicy,
+  simulatePolicies: madePolicy,
   listLogs: keptLog,
   deleteLogs: keptLog,
   sumLogs: keptLog,
@@ -293,6 +305,24 @@ async function madeRoute(api: Api): Promise<Ask> {
   const another = { ...record.versions[0]!, id }
   await api.kept.modelRoutes.replace({ ...record, versions: [...record.versions, another] }, version)
   return { params: { ...params, route_id: record.id, version_id: id } }
+}
+
+async function madePolicy(api: Api): Promise<Ask> {
+  const { params } = await madeGateway(api)
+  const body = exampleOf('createGatewayPolicy', 0)
+  const { json } = await ask(api, 'createGatewayPolicy', { params: params!, body })
+  return { params: { ...params, policy_id: json.result.id } }
+}
+
+/** Commits a policy, under the id of the example. */
+async function committedPolicy(api: Api): Promise<Ask> {
+  const policy = await madePolicy(api)
+  await ask(api, 'commitPolicies', policy)
+  const owner = routeOwner({ account, id: policy.params!.gateway_id! })
+  const { record, version } = (await api.kept.policySets.get(owner, policySetId))!
+  const { to: id } = exampleOf('rollBackPolicies', 0) as { to: string }
+  await api.kept.policySets.replace({ ...record, commits: [{ ...record.commits[0]!, id }] }, version)
+  return policy
 }
 
 /** Makes a client: of the first example with a secret, of the second without. */

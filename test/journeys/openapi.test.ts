@@ -240,6 +240,18 @@ test('a request that conflicts with the current state is refused as documented',
   const more = { params: ofRoute!, body: { ...route, name: 'more' } }
   await expect(api, 'createDynamicRoute', more, 409, 10414)
 
+  const policies = await good.getPolicyDraft!(api)
+  const policy = exampleOf('createGatewayPolicy', 0)
+  await expect(api, 'createGatewayPolicy', { ...policies, body: policy }, 409, 10001)
+  const { json } = await ask(api, 'createGatewayPolicy', { ...policies, body: { ...policy, name: 'Other' } })
+  const namesake = { params: { ...policies.params!, policy_id: json.result.id }, body: policy }
+  await expect(api, 'updateGatewayPolicy', namesake, 409, 10001)
+  for (let i = 2; i < 100; i++)
+    await expect(api, 'createGatewayPolicy', { ...policies, body: { ...policy, name: `${i}` } }, 200)
+  await expect(api, 'createGatewayPolicy', { ...policies, body: { ...policy, name: 'more' } }, 409, 10414)
+  await expect(api, 'commitPolicies', policies, 200)
+  await expect(api, 'commitPolicies', policies, 409, 10001)
+
   const provider = { body: exampleOf('createCustomProvider') }
   await expect(api, 'createCustomProvider', provider, 200)
   await expect(api, 'createCustomProvider', provider, 409, 10001)

@@ -36,13 +36,13 @@ const opened: Readonly<Record<Permission, Opened>> = {
   // Budgets are shown by the tokens and apps that have spent them, as the log is.
   'AI Gateway Read': {
     reads:
-      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum logs.scan budgets.read tokens.walk oauthGrants.walk modelRoutes.get modelRoutes.list customProviders.get customProviders.walk',
+      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum logs.scan budgets.read tokens.walk oauthGrants.walk modelRoutes.get modelRoutes.list policySets.get customProviders.get customProviders.walk',
   },
   'AI Gateway Edit': {
     reads:
-      'gateways.get logs.list budgets.read modelRoutes.find modelRoutes.get modelRoutes.list customProviders.get customProviders.list',
+      'gateways.get logs.list budgets.read modelRoutes.find modelRoutes.get modelRoutes.list policySets.get customProviders.get customProviders.list',
     changes:
-      'gateways.insert gateways.replace gateways.remove budgets.reset logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove customProviders.insert customProviders.replace customProviders.remove audit.append',
+      'gateways.insert gateways.replace gateways.remove budgets.reset logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove policySets.insert policySets.replace customProviders.insert customProviders.replace customProviders.remove audit.append',
   },
   'AI Gateway Run': {},
   'API Tokens Read': { reads: 'tokens.walk tokens.get tokens.lastUses' },
@@ -116,6 +116,7 @@ test('operations that change something require a write permission, and those tha
     'POST /client/v4/zones/{zone}/error_preview',
     'POST /client/v4/zones/{zone}/explain',
     'POST /client/v4/accounts/{account_id}/ai-gateway/providers/{provider_id}/test',
+    'POST /client/v4/accounts/{account_id}/ai-gateway/gateways/{gateway_id}/policies/simulate',
   ]
   // It shows the ends of keys, which only those see who may set them.
   const ofKeys = '/client/v4/accounts/{account_id}/ai-gateway/gateways/{gateway_id}/provider_configs'

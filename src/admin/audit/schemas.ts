@@ -29,6 +29,7 @@ export const auditKinds = [
   'oauth_client',
   'gateway',
   'dynamic_route',
+  'policies',
   'provider_config',
   'custom_provider',
   'token',

@@ -21,8 +21,16 @@ interface Window {
   readonly cursor?: string | null
 }
 
-export function success(result: unknown, headers: ApiResponse['headers'] = {}): ApiResponse {
-  return wrap(200, { success: true, errors: [], messages: [], result }, headers)
+/** Of what is no error, but should be known. */
+const noticeCode = 10100
+
+export function success(
+  result: unknown,
+  headers: ApiResponse['headers'] = {},
+  notices: readonly string[] = [],
+): ApiResponse {
+  const messages = notices.map(message => ({ code: noticeCode, message }))
+  return wrap(200, { success: true, errors: [], messages, result }, headers)
 }
 
 export function list(

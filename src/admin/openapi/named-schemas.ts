@@ -10,6 +10,7 @@ import { customProvider } from '../custom-providers/schemas.ts'
 import { providerConfig } from '../provider-configs/schemas.ts'
 import { dynamicRoute, routeDeployment, routeElement, routeVersion } from '../dynamic-routes/schemas.ts'
 import { gateway, gatewayRateLimit } from '../gateways/schemas.ts'
+import { gatewayPolicy, policyCommit, policyDraft } from '../policies/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { provider, providerTest } from '../providers/schemas.ts'
 import { explanation } from '../zones/explain-schemas.ts'
@@ -50,6 +51,9 @@ export const schemas = {
   RouteElement: routeElement,
   RouteVersion: routeVersion,
   RouteDeployment: routeDeployment,
+  GatewayPolicy: gatewayPolicy,
+  PolicyCommit: policyCommit,
+  PolicyDraft: policyDraft,
   Provider: provider,
   ProviderTest: providerTest,
   LogSummary: logSummary,

@@ -7,6 +7,7 @@ import { clientOperations } from '../oauth-clients/operations.ts'
 import { customProviderOperations } from '../custom-providers/operations.ts'
 import { providerConfigOperations } from '../provider-configs/operations.ts'
 import { dynamicRouteOperations } from '../dynamic-routes/operations.ts'
+import { policyOperations } from '../policies/operations.ts'
 import { gatewayOperations } from '../gateways/operations.ts'
 import { logOperations } from '../ai-logs/operations.ts'
 import { peopleOperations } from '../people/operations.ts'
@@ -25,6 +26,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   ...providerConfigOperations,
   ...customProviderOperations,
   ...dynamicRouteOperations,
+  ...policyOperations,
   ...logOperations,
   ...providerOperations,
   ...zoneOperations,

@@ -31,7 +31,7 @@ export function changedMembers(before: object, after: object): readonly string[]
 /** Entries have only the values of these, which are no secrets, nor free text that may contain one. */
 const openMembers: ReadonlySet<string> = new Set([
   ...['name', 'status', 'policies', 'condition', 'not_before', 'expires_on', 'settings', 'roles'],
-  ...['gateways', 'models'],
+  ...['gateways', 'models', 'actor', 'resource'],
   ...[
     'authentication',
     'collect_logs',

@@ -61,6 +61,7 @@ export const tags = [
     name: 'Dynamic routes',
     description: 'The ways of calls through models: by conditions, percentages, rates and fallbacks.',
   },
+  { name: 'Policies', description: 'Who may call which models of an AI gateway, and for how much.' },
   {
     name: 'AI providers',
     description: 'The providers of models that the configuration has, and how they are doing.',

@@ -154,9 +154,9 @@ function readWindow(
 }
 
 const windowFlaw = `must be a whole number of seconds from ${shortestWindow} to ${longestWindow}, or ${periods.join(', ')}`
-const zoneFlaw = 'must be the name of a time zone, such as Europe/Berlin or UTC'
+export const zoneFlaw = 'must be the name of a time zone, such as Europe/Berlin or UTC'
 
-function isTimeZone(text: string): boolean {
+export function isTimeZone(text: string): boolean {
   if (!zonePattern.test(text)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: text })

@@ -26,6 +26,7 @@ export const auditKinds = [
   ['oauth_client', 'OAuth client'],
   ['gateway', 'AI gateway'],
   ['dynamic_route', 'Dynamic route'],
+  ['policies', 'Policies'],
   ['provider_config', 'Key of a provider'],
   ['custom_provider', 'Custom provider'],
   ['token', 'API token'],

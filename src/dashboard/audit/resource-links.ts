@@ -73,6 +73,12 @@ function placeOf({ account: { id: account }, may }: PageRequest, kind: string, i
       return may('AI Gateway Read')
         ? { page: paths.gateway(account, id), source: own('ai-gateway', 'gateways', id) }
         : null
+    case 'policies': {
+      const [gateway = ''] = id.split('/')
+      return may('AI Gateway Read')
+        ? { page: paths.gateway(account, gateway), source: own('ai-gateway', 'gateways', gateway) }
+        : null
+    }
     case 'custom_provider':
       return may('AI Gateway Read')
         ? { page: paths.customProviders(account), source: own('ai-gateway', 'custom-providers', id) }

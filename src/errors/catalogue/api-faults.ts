@@ -341,6 +341,32 @@ export const apiFaults = {
     sentence: (most: number) => `The gateway already has ${most} dynamic routes: delete one first`,
     when: 'The gateway has the most dynamic routes that it may have.',
   },
+  policy_taken: {
+    code: 10001,
+    status: 409,
+    sentence: 'name is taken by another policy of this draft',
+    pointer: '/name',
+    when: 'The draft has a policy with this name.',
+  },
+  too_many_policies: {
+    code: 10414,
+    status: 409,
+    sentence: (most: number) => `The draft already has ${most} policies: delete one first`,
+    when: 'The draft has the most policies that it may have.',
+  },
+  no_policy_draft: {
+    code: 10001,
+    status: 409,
+    sentence: 'There is no draft to commit: add, replace or delete a policy first',
+    when: 'Nothing has changed since the last commit of policies.',
+  },
+  outdated_policy_draft: {
+    code: 10001,
+    status: 409,
+    sentence:
+      'Other policies have come into effect since this draft began: discard it, and make its changes again',
+    when: 'A draft of policies began before the commit in effect.',
+  },
   no_such_provider: {
     code: 7003,
     status: 404,

@@ -248,6 +248,7 @@ type ResourceKind =
   | 'oauth_client'
   | 'gateway'
   | 'dynamic_route'
+  | 'policies'
   | 'provider_config'
   | 'custom_provider'
   | 'token'

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { roles } from '../../../src/permissions/roles.ts'
+import { policySetId } from '../../../src/store/records/policy.ts'
 import { zoneOwner } from '../../../src/store/records/zone-lists.ts'
 import { anyCharacter, anyUrl } from '../../help/any-text.ts'
 import { account } from '../../tokens/token-with.ts'
@@ -71,6 +72,12 @@ const unspoken = [
   /^spend_limits\.rules\[\d+\]\..+\.values\[\d+\] (duplicates|must be a string|must not contain)/s,
   /^spend_limits\.rules\[\d+\]\.metadata must have at most 5 members/,
   /^unpriced_cost must be a number of USD above 0/,
+  /^Commit not found$/,
+  /^actor must /,
+  /^condition must be a CEL expression/,
+  /^action\.(amount must be a number of USD above 0|time_zone must be (the name|left out))/,
+  /^provider must be given, unless model begins with it/,
+  /^metadata must /,
   /^base_url /,
   /^headers must /,
   /is no provider of this gateway or account$/,
@@ -85,6 +92,7 @@ const creations: Readonly<Record<string, string>> = {
   updateMember: 'createMember',
   updateCustomProvider: 'createCustomProvider',
   updateDynamicRoute: 'createDynamicRoute',
+  updateGatewayPolicy: 'createGatewayPolicy',
   createRouteVersion: 'createDynamicRoute',
   createRouteDeployment: 'createDynamicRoute',
 }
@@ -130,7 +138,7 @@ async function makeFor(api: Api, { method, path, body }: Described, template: st
   }
   const { json } = await api.ask(method, filled(path), { body: fresh })
   return filled(template).replace(
-    /\{(?:(?:token|gateway|client|rule|member|route)_id|slug)\}/,
+    /\{(?:(?:token|gateway|client|rule|member|route|policy)_id|slug)\}/,
     json.result.client_id ?? json.result.id,
   )
 }
@@ -144,6 +152,7 @@ async function withoutRules({ kept }: Api): Promise<void> {
   await kept.gateways.replace({ ...gateway.record, providerConfigs: [] }, gateway.version)
   for await (const routes of kept.modelRoutes.walk(`${account}/default`))
     for (const { account, id } of routes) await kept.modelRoutes.remove(account, id)
+  await kept.policySets.remove(`${account}/default`, policySetId)
 }
 
 function filled(path: string): string {

@@ -1,0 +1,70 @@
+// Says what the policies of a gateway would decide about a call that is not made.
+
+import type { Caller } from '../../budgets/buckets.ts'
+import { compilePolicies } from '../../budgets/policies/compile.ts'
+import {
+  decidePolicies,
+  policyBuckets,
+  type PolicyLimit,
+  type PolicyTrace,
+} from '../../budgets/policies/decide.ts'
+import type { Api, Call } from '../api/api-types.ts'
+import { type ApiResponse, failures, success } from '../http/envelope.ts'
+import { isoTime } from '../records/record-handlers.ts'
+import { readSimulation, type Simulation } from './body.ts'
+import { findSet, policiesIn } from './policies.ts'
+
+/** Reads what is spent, and changes nothing. */
+export async function simulatePolicies(call: Call, { store }: Api): Promise<ApiResponse> {
+  const read = readSimulation(call.body)
+  if (!('identity' in read)) return failures(read)
+  const set = await findSet(call, store)
+  if ('body' in set) return set
+  const policies = policiesIn(set, read.state)
+  const compiled = compilePolicies(policies, { account: call.account, gateway: call.params.gateway_id! })
+  const trace: PolicyTrace[] = []
+  const { provider, model, metadata } = read
+  const decision = decidePolicies(compiled, { provider, model, metadata }, callerOf(read), trace)
+  const limits = decision.type === 'allow' ? decision.limits : []
+  return success({
+    decision: policies.length === 0 ? 'allow' : decision.type,
+    policy: 'policy' in decision ? shortOf(decision.policy) : null,
+    limits: await viewLimits(limits, call, store),
+    trace: trace.map(viewTrace),
+  })
+}
+
+/** Whoever calls for a user or an app has a token, whichever it is. */
+const someToken = 'simulated'
+
+function callerOf({ identity: { user, email, app, token } }: Simulation): Caller {
+  const isKnown = user !== null || email !== null || app !== null
+  return { user, email: email?.toLowerCase() ?? null, app, token: token ?? (isKnown ? someToken : null) }
+}
+
+function shortOf({ id, name }: { readonly id: string; readonly name: string }) {
+  return { id, name }
+}
+
+function viewTrace({ policy, applies, part, isUnknown }: PolicyTrace) {
+  return { ...shortOf(policy), applies, decided_by: part, unknown: isUnknown }
+}
+
+async function viewLimits(limits: readonly PolicyLimit[], { account, now }: Call, store: Api['store']) {
+  const buckets = policyBuckets(limits, now)
+  const sums = buckets.length === 0 ? [] : await store.budgets.read(account, buckets)
+  return buckets.map(({ rule, bucket, window }, i) => {
+    const { policy, value } = limits.find(({ policy }) => policy.id === rule.id)!
+    const { spent, leased } = sums[i]!
+    return {
+      policy: shortOf(policy),
+      budget_id: bucket,
+      identity: value,
+      amount: rule.limit / 1e9,
+      spent: spent / 1e9,
+      leased: leased / 1e9,
+      remaining: Math.max(0, rule.limit - spent - leased) / 1e9,
+      resets_at: window.kind === 'fixed' ? isoTime(window.until) : null,
+    }
+  })
+}
