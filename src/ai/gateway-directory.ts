@@ -1,11 +1,14 @@
-// Finds the gateway that a call names; it stays usable for the grace while the store is unreachable.
+// Finds the gateway that a call names, with its policies; it stays usable for the grace while the store is
+// unreachable.
 
 import { isId } from '../base/ids/id.ts'
 import { ownText } from '../base/text/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lent } from '../store/cache/cache-handover.ts'
 import { ReadThrough } from '../store/cache/read-through.ts'
-import type { Account, Gateway } from '../store/records/records.ts'
+import { routeOwner } from '../store/records/model-route.ts'
+import { commitInEffect, type PolicedGateway, policySetId } from '../store/records/policy.ts'
+import type { Account } from '../store/records/records.ts'
 import { type MaybeAtOnce, type Store, StoreUnreachable } from '../store/contract/store.ts'
 
 interface DirectoryOptions {
@@ -14,30 +17,30 @@ interface DirectoryOptions {
   readonly grace: number
   readonly found?: ((key: string) => void) | undefined
   /** Requests known gateways from other processes; never rejects. */
-  readonly borrow?: ((key: string) => Promise<Lent<Gateway> | null>) | undefined
+  readonly borrow?: ((key: string) => Promise<Lent<PolicedGateway> | null>) | undefined
   readonly clock?: Clock
 }
 
-type Found = Gateway | null | 'store_unreachable'
+type Found = PolicedGateway | null | 'store_unreachable'
 
 const size = 10_000
 const missLife = 5_000
 const gatewayId = /^[a-z0-9_-]{1,64}$/
 
 export class GatewayDirectory {
-  readonly #gateways: ReadThrough<Gateway>
+  readonly #gateways: ReadThrough<PolicedGateway>
   readonly #onlyAccount: ReadThrough<Account>
   #last: { readonly account: string; readonly id: string; readonly key: string } | null = null
 
   constructor({ store, grace, found, borrow, clock = systemClock }: DirectoryOptions) {
     this.#gateways = new ReadThrough({
-      load: async key => {
-        const [account, id] = key.split('/') as [string, string]
-        return (await store.gateways.get(account, id))?.record ?? null
-      },
+      load: key => load(store, key),
       changes: store.changes,
-      kinds: ['gateway'],
-      concerns: (change, { account, id }) => change.id === id && change.account === account,
+      kinds: ['gateway', 'policy_set'],
+      concerns: (change, gateway) =>
+        change.kind === 'policy_set'
+          ? change.account === routeOwner(gateway)
+          : change.id === gateway.id && change.account === gateway.account,
       size,
       missLife,
       grace,
@@ -74,16 +77,16 @@ export class GatewayDirectory {
     return this.#gateways.recall(key)
   }
 
-  lend(key: string): Lent<Gateway> | null {
+  lend(key: string): Lent<PolicedGateway> | null {
     return this.#gateways.lend(key)
   }
 
-  loans(): Iterable<readonly [key: string, lent: Lent<Gateway>]> {
+  loans(): Iterable<readonly [key: string, lent: Lent<PolicedGateway>]> {
     return this.#gateways.loans()
   }
 
   /** Keeps a gateway no longer than the other process would. */
-  adopt(key: string, lent: Lent<Gateway>): void {
+  adopt(key: string, lent: Lent<PolicedGateway>): void {
     this.#gateways.adopt(key, lent)
   }
 
@@ -101,6 +104,18 @@ export class GatewayDirectory {
     }
     return this.#last.key
   }
+}
+
+/** Neither is known without the other: a gateway whose policies cannot be read is not found. */
+async function load(store: Store, key: string): Promise<PolicedGateway | null> {
+  const [account, id] = key.split('/') as [string, string]
+  const [gateway, set] = await Promise.all([
+    store.gateways.get(account, id),
+    store.policySets.get(key, policySetId),
+  ])
+  if (gateway === null) return null
+  const policies = (set === null ? null : commitInEffect(set.record))?.policies ?? []
+  return policies.length === 0 ? gateway.record : { ...gateway.record, policies }
 }
 
 export function isGatewayId(text: string): boolean {

@@ -9,6 +9,8 @@ import { periodEnds } from './calendar.ts'
 export interface BudgetRule {
   readonly id: string
   readonly owner: 'gateway' | 'token' | 'policy'
+  /** What its owner calls it; absent for a rule that has only an id. */
+  readonly name?: string
   readonly unit: BudgetUnit
   /** Nanodollars, tokens, or calls at a time: a safe integer. */
   readonly limit: number

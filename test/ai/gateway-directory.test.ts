@@ -4,6 +4,9 @@ import fc from 'fast-check'
 import { GatewayDirectory } from '../../src/ai/gateway-directory.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Gateway } from '../../src/store/records/records.ts'
+import { type Store, StoreUnreachable } from '../../src/store/contract/store.ts'
+import { type PolicySet, policySetId } from '../../src/store/records/policy.ts'
+import { block, policy } from '../budgets/policies/specimens.ts'
 import { auditEntry } from '../store/contract-specimens.ts'
 import { ManualClock } from '../help/clock.ts'
 import { SteeredStore } from '../tokens/steered-store.ts'
@@ -81,6 +84,32 @@ test('while the store is unreachable a known gateway stays usable for the grace,
   assert.deepEqual(await directory.find(account, 'default'), gateway)
   clock.advance(1_000)
   assert.equal(await directory.find(account, 'default'), 'store_unreachable')
+})
+
+test('policies come with their gateway, as soon as a commit is reported', async () => {
+  const { directory, steered } = setUp()
+  await directory.find(account, 'default')
+  const keep = (commits: PolicySet['commits']) => {
+    const set = { account: `${account}/default`, id: policySetId }
+    steered.policies.set(set.account, { ...set, commits, draft: null, createdAt: 0, modifiedAt: 0 })
+    steered.changes.tell({ kind: 'policy_set', ...set })
+  }
+  const policies = [policy('a', block)]
+  keep([{ id: 'c1', policies, createdAt: 0 }])
+  assert.deepEqual(await directory.find(account, 'default'), { ...gateway, policies })
+  assert.deepEqual(directory.find(account, 'default'), { ...gateway, policies })
+  keep([{ id: 'c2', policies: [], createdAt: 0 }])
+  assert.deepEqual(await directory.find(account, 'default'), gateway)
+})
+
+test('a gateway whose policies cannot be read is not known', async () => {
+  const { directory, steered, clock } = setUp()
+  const { policySets } = steered.store
+  const get = () => Promise.reject(new StoreUnreachable())
+  const store = { ...steered.store, policySets: { ...policySets, get } } as Store
+  const unsure = new GatewayDirectory({ store, grace, clock })
+  assert.equal(await unsure.find(account, 'default'), 'store_unreachable')
+  assert.deepEqual(await directory.find(account, 'default'), gateway)
 })
 
 test('a bug of the store is not taken for an absence', async () => {

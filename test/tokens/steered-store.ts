@@ -3,6 +3,7 @@
 import type { Parts } from '../../src/oauth/grants/access-tokens.ts'
 import type { Gateway, Token } from '../../src/store/records/records.ts'
 import type { Member } from '../../src/store/records/people.ts'
+import type { PolicySet } from '../../src/store/records/policy.ts'
 import { type Change, type Changes, type Store, StoreUnreachable } from '../../src/store/contract/store.ts'
 import type { ManualClock } from '../help/clock.ts'
 
@@ -44,6 +45,8 @@ export class SteeredStore {
   readonly changes: SteeredChanges
   readonly byDigest = new Map<string, Token>()
   readonly byName = new Map<string, Gateway>()
+  /** By the account and the name of their gateway. */
+  readonly policies = new Map<string, PolicySet>()
   /** What access tokens are made of, by their digests; of one that lacks a part, the rest is there. */
   readonly parts = new Map<string, Partial<Parts>>()
   /** The digests of the ends of families. */
@@ -82,6 +85,13 @@ export class SteeredStore {
         return record && { record, version: 1 }
       },
     }
+    /** Together with its gateway, so that this is no look of its own. */
+    const policySets = {
+      get: async (owner: string) => {
+        if (this.isUnreachable) throw new StoreUnreachable()
+        return versioned(this.policies.get(owner)) ?? null
+      },
+    }
     const versioned = <T>(record: T | null | undefined) => (record ? { record, version: 1 } : undefined)
     const lookAt = <N extends keyof Parts>(name: N, isIt: (part: NonNullable<Parts[N]>) => boolean) =>
       this.look(() => versioned(this.#partsNamed(name).find(isIt)))
@@ -90,6 +100,7 @@ export class SteeredStore {
     return {
       tokens,
       gateways,
+      policySets,
       credentials: {
         get: (_: string, digest: string) => this.look(() => this.parts.get(digest)?.credential),
         hasEnded: (digest: string) => this.look(() => this.ended.has(digest)),

@@ -1,7 +1,8 @@
 // Compiles the policies of a gateway, once for each commit.
 
+import { memoizeEach } from '../../base/memo.ts'
 import { compileCallCondition, describeFlaw } from '../../expression/expression.ts'
-import type { Policy, PolicyAction, PolicyPeriod } from '../../store/records/policy.ts'
+import type { Policy, PolicyAction, PolicyPeriod, PolicedGateway } from '../../store/records/policy.ts'
 import type { SpendRule } from '../../store/records/budget-rule.ts'
 import { RuleBuckets } from '../rule-buckets.ts'
 import { type ActorOf, readActor } from './actor.ts'
@@ -33,6 +34,16 @@ export interface CompiledPolicies {
 interface Owner {
   readonly account: string
   readonly gateway: string
+}
+
+/** Compiles those in effect, which a changed gateway has anew. */
+export const policiesOf = memoizeEach(({ account, id, policies = [] }: PolicedGateway) =>
+  compilePolicies(policies, { account, gateway: id }),
+)
+
+/** Whether a call may have to be counted for a policy. */
+export function hasPolicyLimits({ policies = [] }: PolicedGateway): boolean {
+  return policies.some(({ action }) => action.type === 'limit')
 }
 
 /** Never fails: what was committed and is not understood blocks, and allows nothing. */
@@ -81,11 +92,11 @@ function compilePolicy(policy: Policy, owner: Owner): CompiledPolicy {
 
 /** The buckets are of what is counted: other policies that count the same share them, with any amount. */
 function bucketsOfLimit(policy: Policy, source: string, { account, gateway }: Owner): RuleBuckets | null {
-  const { id, action, resource, condition = null } = policy
+  const { id, name, action, resource, condition = null } = policy
   if (action.type !== 'limit') return null
   const limit = Math.round(action.amount * 1e9)
   return new RuleBuckets(
-    { id, owner: 'policy', unit: 'cost', limit, whenUnreachable: 'closed' },
+    { id, name, owner: 'policy', unit: 'cost', limit, whenUnreachable: 'closed' },
     windowsOf(action),
     {
       counted: [account, 'policy', gateway, source, canonicalResource(resource), condition],

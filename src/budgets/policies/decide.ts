@@ -9,7 +9,7 @@ import type { ActorMatch } from './actor.ts'
 import { type CompiledPolicies, type CompiledPolicy, maxConditionWork } from './compile.ts'
 import type { Match } from './resource.ts'
 
-type PolicyDecision =
+export type PolicyDecision =
   | { readonly type: 'allow'; readonly policy: Policy; readonly limits: readonly PolicyLimit[] }
   | { readonly type: 'block'; readonly policy: Policy }
   | { readonly type: 'no_match' }

@@ -8,17 +8,21 @@ import type { CallFacts } from '../buckets.ts'
 export type Match = 'yes' | 'no' | 'unknown'
 export type ResourceOf = (call: CallFacts) => Match
 
-/** Models are named with their provider or without; in both, a star stands for any text. */
+/**
+ * Models are named with their provider or without; a star stands for any text. Case does not matter, since
+ * there are providers to which it does not.
+ */
 export function compileResource(resource: PolicyResource): ResourceOf {
   if (resource === '*') return () => 'yes'
   if ('provider' in resource) {
     const globs = globsOf(resource.provider)
-    return ({ provider }) => (isAny(globs, provider) ? 'yes' : 'no')
+    return ({ provider }) => (isAny(globs, provider.toLowerCase()) ? 'yes' : 'no')
   }
   const globs = globsOf(resource.model)
   return ({ provider, model }) => {
     if (model === null) return 'unknown'
-    return isAny(globs, model) || isAny(globs, `${provider}/${model}`) ? 'yes' : 'no'
+    const name = model.toLowerCase()
+    return isAny(globs, name) || isAny(globs, `${provider}/${name}`) ? 'yes' : 'no'
   }
 }
 
@@ -26,13 +30,18 @@ export function compileResource(resource: PolicyResource): ResourceOf {
 export function canonicalResource(resource: PolicyResource): unknown {
   if (resource === '*') return '*'
   const [kind, patterns] = Object.entries(resource)[0]!
-  return [kind, [...new Set([patterns].flat())].sort()]
+  return [kind, [...new Set([patterns].flat().map(lowerCase))].sort()]
 }
 
 function globsOf(patterns: string | readonly string[]): readonly Glob[] {
-  return [patterns].flat().map(pattern => new Glob(pattern, { isExact: true }))
+  return [patterns].flat().map(pattern => new Glob(pattern))
 }
 
+function lowerCase(text: string): string {
+  return text.toLowerCase()
+}
+
+/** The name is in lower case. */
 function isAny(globs: readonly Glob[], name: string): boolean {
   return globs.some(glob => glob.matches(name))
 }

@@ -1,7 +1,9 @@
 // The state of an AI call, beyond that of every exchange.
 
-import type { Gateway, LedgerAttempt, Metadata, Token } from '../../store/records/records.ts'
+import type { LedgerAttempt, Metadata, Token } from '../../store/records/records.ts'
+import type { PolicedGateway } from '../../store/records/policy.ts'
 import type { CallBudget } from '../../budgets/call-budget.ts'
+import type { PolicyDecision } from '../../budgets/policies/decide.ts'
 import type { Key, KeyRing } from '../../ai/providers/key-ring.ts'
 import type { Call } from '../../ai/plan.ts'
 import type { Controls } from '../../ai/failover/controls.ts'
@@ -16,6 +18,9 @@ import { type AiFields, aiFieldsOf, findMisplaced } from './request-fields.ts'
 import type { Course } from './course.ts'
 import type { Rewriting } from './rewriting.ts'
 
+/** What policies let pass, and the limits in which it counts. */
+export type Allowance = Extract<PolicyDecision, { type: 'allow' }>
+
 export class AiExchange {
   readonly target: AiTarget
   /** Null on a short route, until its token is verified. */
@@ -23,8 +28,8 @@ export class AiExchange {
   readonly fields: AiFields
   misplacedAt: string | null
   /** Errors are counted there. */
-  namedGateway: Gateway | null = null
-  gateway: Gateway | null = null
+  namedGateway: PolicedGateway | null = null
+  gateway: PolicedGateway | null = null
   token: Token | null = null
   /** What its caller says about the call. */
   metadata: Metadata | null = null
@@ -62,6 +67,10 @@ export class AiExchange {
   /** The token is limited to some models, and names the alias or the route of the call. */
   isAllowedByName = false
   readonly attempts: LedgerAttempt[] = []
+  /** Of the present attempt; null if the gateway has no policies. */
+  allowance: Allowance | null = null
+  /** The first decision of policies against a model of the call. */
+  denial: Exclude<PolicyDecision, Allowance> | null = null
   /** What the call has reserved of its spend limits; null if none governs it. */
   budget: CallBudget | null = null
   /** The response fields about it. */

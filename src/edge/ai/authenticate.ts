@@ -10,7 +10,8 @@ import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { placeInField, valueHoldsOurs } from '../../tokens/misplaced-tokens.ts'
 import type { MaybeAtOnce } from '../../store/contract/store.ts'
-import type { Gateway, Token } from '../../store/records/records.ts'
+import type { Token } from '../../store/records/records.ts'
+import type { PolicedGateway } from '../../store/records/policy.ts'
 import { permits } from '../../permissions/permit.ts'
 import type { TokenFault } from '../../tokens/verify.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
@@ -51,7 +52,7 @@ function gatewayIdOf({ target, fields }: AiExchange): string | typeof repeated {
 function authenticateFor(
   x: Exchange,
   ai: AiExchange,
-  gateway: Gateway | null | 'store_unreachable',
+  gateway: PolicedGateway | null | 'store_unreachable',
   verified: Verified | null,
 ): Verdict {
   if (gateway === 'store_unreachable') return deny(x, ai, 'store_unreachable')
@@ -106,7 +107,7 @@ function locateWithout(
 function decide(
   x: Exchange,
   ai: AiExchange,
-  gateway: Gateway | null,
+  gateway: PolicedGateway | null,
   token: Token | TokenFault,
 ): Refusal | null {
   if (typeof token === 'string') {
@@ -131,7 +132,7 @@ function decide(
   return ai.fields.gatewayId === repeated ? repeatedId : noGateway
 }
 
-function grant(x: Exchange, ai: AiExchange, gateway: Gateway, token: Token | null): null {
+function grant(x: Exchange, ai: AiExchange, gateway: PolicedGateway, token: Token | null): null {
   ai.gateway = gateway
   ai.token = token
   x.plane.metrics.ai.allowed[token === null ? 'authentication_off' : 'authenticated'].inc()

@@ -9,7 +9,6 @@ import {
 } from '../../ai/failover/controls.ts'
 import { modelAt, type ModelNode, type RouteNode } from '../../ai/failover/model-route.ts'
 import type { Reading } from '../../base/text/quantity.ts'
-import type { Call } from '../../ai/plan.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
@@ -20,7 +19,7 @@ import { Course } from '../ai-call/course.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { CallJourney } from './journey.ts'
 import { allowsName } from './token-limits.ts'
-import { ownKeysFor, type ParsedTarget, planModel, takeCall } from './take-call.ts'
+import { type AllowedCall, ownKeysFor, type ParsedTarget, planModel, takeCall } from './take-call.ts'
 
 /** Refuses a value out of its bounds (400). */
 export function controlsOf({ fields }: AiExchange): Controls | Refusal {
@@ -130,7 +129,7 @@ function attemptsAlone({ controls, gateway }: AiExchange): number | null {
 
 export interface FoundModel {
   readonly node: ModelNode
-  readonly call: Call
+  readonly call: AllowedCall
   readonly skipped: number
   readonly isResting: boolean
 }
@@ -176,14 +175,14 @@ export function findModel(
 }
 
 /** Callers bring no keys for a model that a route chose. */
-function refuseRouted(x: Exchange, ai: AiExchange, { provider }: Call): Refusal | null {
+function refuseRouted(x: Exchange, ai: AiExchange, { provider }: AllowedCall): Refusal | null {
   if (!ai.isRouted) return null
   const own = ownKeysFor(x, ai, provider)
   if (own !== null) return 'error' in own ? own : null
   return ai.gateway!.byokOnly === true ? refuseCall('no_own_key', provider.name) : provider.withoutKey
 }
 
-function isResting(x: Exchange, ai: AiExchange, { provider }: Call): boolean {
+function isResting(x: Exchange, ai: AiExchange, { provider }: AllowedCall): boolean {
   const own = ownKeysFor(x, ai, provider)
   const keys = own !== null && 'ring' in own ? own.ring : x.snapshot.ai!.routeTo(provider).keys
   return keys.size > 1 && keys.firstBack(x.plane.clock.monotonic()) !== null

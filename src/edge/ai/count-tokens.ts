@@ -12,9 +12,11 @@ import { routeOf } from './begin-course.ts'
 import { CallJourney } from './journey.ts'
 import { respondWithJson } from './own-response.ts'
 import { providersOf, withOwnProviders } from './own-providers.ts'
+import { decideCall, wouldAllow } from '../ai-call/policies.ts'
 import { planModel, takeCall } from './take-call.ts'
+import { otherModelsOf } from './token-limits.ts'
 
-/** Of an alias, the first model that can be called is meant. */
+/** Of an alias, the first model that can be called is meant. What policies do not allow is not counted. */
 export function countTokens(x: Exchange, ai: AiExchange, target: CountTarget, body: Buffer): Decided {
   const asked = readRequest(body)
   if ('error' in asked) return asked
@@ -38,8 +40,11 @@ function countFor(
   if (route === 'store_unreachable') return refuse('service_unavailable')
   const model = route === null ? asked.model : firstModel(x, ai, route)
   const found = providersOf(x, ai).model(model)
-  if (found !== null && !canCount(found.provider))
+  if (found !== null && !canCount(found.provider)) {
+    const allowance = decideCall(ai, found.provider, found.name, otherModelsOf(asked.request))
+    if (allowance !== null && 'error' in allowance) return allowance
     return respondWithJson(x, estimateOf(asked), 'svc-aig-estimated: true\r\n')
+  }
   const messages = { ...target, operation: 'messages' } as const
   const call = planModel(x, ai, messages, { ...asked, model })
   if ('error' in call) return call
@@ -62,7 +67,8 @@ function firstModel(x: Exchange, ai: AiExchange, route: RouteNode): string {
     const node = modelAt(from, journey)
     if (node === null || node instanceof Promise) break
     first ||= node.model
-    if (providersOf(x, ai).model(node.model)?.provider.withoutKey === null) return node.model
+    const model = providersOf(x, ai).model(node.model)
+    if (model?.provider.withoutKey === null && wouldAllow(ai, model.provider, model.name)) return node.model
     from = node.fallback
   }
   return first

@@ -12,6 +12,7 @@ import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { addOwnProviders, providersOf } from './own-providers.ts'
+import { wouldAllow } from '../ai-call/policies.ts'
 import { respondWithJson } from './own-response.ts'
 import { ownKeysFor } from './take-call.ts'
 import { allowsName } from './token-limits.ts'
@@ -69,7 +70,7 @@ function modelsFor(x: Exchange, ai: AiExchange, routes: readonly string[]): read
   for (const offer of offersFor(x, ai)) {
     const { prefix, provider } = offer
     for (const model of listedBy(x, offer)) {
-      if (!allowsName(ai, `${provider.name}/${model.id}`)) continue
+      if (!allowsName(ai, `${provider.name}/${model.id}`) || !wouldAllow(ai, provider, model.id)) continue
       const id = `${prefix}/${model.id}`
       const owned = { ...model, owner: provider.name }
       full.push({ ...owned, id })

@@ -1,6 +1,7 @@
 // Decides what is stored of an AI call in the log of its gateway.
 
 import { isGoverned } from '../../budgets/buckets.ts'
+import { hasPolicyLimits } from '../../budgets/policies/compile.ts'
 import { parseCustomCost } from '../../ai-logs/custom-cost.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import { parseMetadata } from '../../ai-logs/metadata.ts'
@@ -37,9 +38,9 @@ export function openLog(x: Exchange): Refusal | null {
   return noteLabels(ai, x.tap)
 }
 
-/** Whether a call is of a gateway or a token with spend limits, and may cost something. */
+/** Whether limits of gateway, token or policies may govern a call, and it may cost something. */
 export function isMetered(x: Exchange, ai: AiExchange): boolean {
-  if (!isGoverned(ai.gateway!, ai.token)) return false
+  if (!isGoverned(ai.gateway!, ai.token) && !hasPolicyLimits(ai.gateway!)) return false
   return x.upgrade === 'requested' || !isRead(x.head)
 }
 

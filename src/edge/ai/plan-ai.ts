@@ -11,7 +11,7 @@ import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
 import { noWebSocket } from './locate-ai.ts'
-import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { AiExchange, Allowance } from '../ai-call/ai-exchange.ts'
 import type { Decided, Exchange, Verdict } from '../exchange/exchange.ts'
 import { gatherBody } from '../exchange/gather-body.ts'
 import { bringsCredential } from '../ai-call/outbound-call.ts'
@@ -21,7 +21,8 @@ import { respondWithModels } from './list-models.ts'
 import { beginCourse, beginNativeCourse, routeOf } from './begin-course.ts'
 import { providersOf, withOwnProviders } from './own-providers.ts'
 import { isMetered } from './open-log.ts'
-import { modelInPath, refuseNativeModel } from './token-limits.ts'
+import { decideCall, isPoliced } from '../ai-call/policies.ts'
+import { calledModels, isModelInBody, refuseNativeModel } from './token-limits.ts'
 import { type ParsedTarget, planModel, sendTo, takeCall } from './take-call.ts'
 
 /**
@@ -45,35 +46,65 @@ function planKnown(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict {
   const route = providersOf(x, ai).native(name, path, ai.token !== null)
   if ('error' in route) return x.upgrade === 'requested' && route.error === 'not_found' ? noWebSocket : route
   if (route.provider.dialect === 'anthropic') x.audience = audienceOf(target, 'anthropic')
-  const needsModel = ai.token?.models !== undefined || isMetered(x, ai)
-  return needsModel ? planLimited(x, ai, route) : planNativeCall(x, ai, route)
+  const needsModel = ai.token?.models !== undefined || isPoliced(ai) || isMetered(x, ai)
+  return needsModel ? planLimited(x, ai, route) : planNativeCall(x, ai, route, null)
 }
 
 /** The model matters: a body that has to tell which one is called is read first. */
 function planLimited(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
   const { provider, path } = route
-  const check = (body: Buffer) =>
-    ai.token?.models === undefined ? null : refuseNativeModel(ai, provider, path, body)
-  if (x.requestBody.done || (modelInPath(provider, path) !== null && !isMetered(x, ai)))
-    return check(noBody) ?? planNativeCall(x, ai, route)
+  if (x.requestBody.done || (!isMetered(x, ai) && !isModelInBody(ai, provider, path))) {
+    const allowance = allowNative(ai, route, noBody)
+    return isRefusal(allowance) ? allowance : planNativeCall(x, ai, route, allowance)
+  }
   x.bodyLimit = x.route!.config.bodyLimit
   const gathering = gatherBody(x)
   if (!(gathering instanceof Promise)) return gathering
-  return gathering.then(body => check(body) ?? planNativeWith(x, ai, route, body))
+  return gathering.then(body => {
+    const allowance = allowNative(ai, route, body)
+    return isRefusal(allowance) ? allowance : planNativeWith(x, ai, route, allowance, body)
+  })
 }
 
 const noBody = Buffer.alloc(0)
 
-function planNativeWith(x: Exchange, ai: AiExchange, route: NativeCall, body: Buffer): Refusal | null {
+/** Refuses a call that token or policies do not allow. */
+function allowNative(
+  ai: AiExchange,
+  { provider, path }: NativeCall,
+  body: Buffer,
+): Allowance | null | Refusal {
+  const refusal = ai.token?.models === undefined ? null : refuseNativeModel(ai, provider, path, body)
+  if (refusal !== null || !isPoliced(ai)) return refusal
+  const [model, ...others] = calledModels(ai, provider, path, body)
+  return decideCall(ai, provider, model, others)
+}
+
+function isRefusal(allowance: Allowance | null | Refusal): allowance is Refusal {
+  return allowance !== null && 'error' in allowance
+}
+
+function planNativeWith(
+  x: Exchange,
+  ai: AiExchange,
+  route: NativeCall,
+  allowance: Allowance | null,
+  body: Buffer,
+): Refusal | null {
   x.tap?.noteRequest(body)
   ai.body = body
-  const refusal = sendNative(x, ai, route)
+  const refusal = sendNative(x, ai, route, allowance)
   if (refusal === null && ai.course === null) beginNativeCourse(x, ai)
   return refusal
 }
 
-function planNativeCall(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
-  const refusal = sendNative(x, ai, route)
+function planNativeCall(
+  x: Exchange,
+  ai: AiExchange,
+  route: NativeCall,
+  allowance: Allowance | null,
+): Verdict {
+  const refusal = sendNative(x, ai, route, allowance)
   if (refusal === null) beginNativeCourse(x, ai)
   const isSigned = ai.made !== null && route.provider.isSigned
   if (refusal !== null || x.requestBody.done) return refusal
@@ -90,12 +121,17 @@ function planNativeCall(x: Exchange, ai: AiExchange, route: NativeCall): Verdict
     return isSigned ? gathering : null
   }
   // The keys may be resting by then.
-  return gathering.then(body => planNativeWith(x, ai, route, body))
+  return gathering.then(body => planNativeWith(x, ai, route, allowance, body))
 }
 
-function sendNative(x: Exchange, ai: AiExchange, route: NativeCall): Refusal | null {
-  const { provider, path, withoutCredential: foreign } = route
-  const refusal = sendTo(x, ai, provider, path)
+function sendNative(
+  x: Exchange,
+  ai: AiExchange,
+  route: NativeCall,
+  allowance: Allowance | null,
+): Refusal | null {
+  const { withoutCredential: foreign } = route
+  const refusal = sendTo(x, ai, route, allowance)
   if (refusal !== null || foreign === null) return refusal
   return bringsCredential(x.head, ai) ? null : foreign
 }

@@ -8,25 +8,31 @@ import type { CallRequest } from '../../ai/request-body.ts'
 import type { CompatTarget, RestTarget } from '../../ai/target.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
-import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { AiExchange, Allowance } from '../ai-call/ai-exchange.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
 import { bringsCredential } from '../ai-call/outbound-call.ts'
 import { isRead, repeated } from '../ai-call/request-fields.ts'
 import { rewritingOf } from '../ai-call/rewriting.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { providersOf } from './own-providers.ts'
+import { decideCall } from '../ai-call/policies.ts'
 import { refuseWithoutKey } from './provider-keys.ts'
-import { refuseModel } from './token-limits.ts'
+import { otherModelsOf, refuseModel } from './token-limits.ts'
 
 export type ParsedTarget = RestTarget | CompatTarget
 
-/** Plans the call of the model that the request names; refuses it if the token may not call that one. */
+/** A planned call, as far as policies let it pass. */
+export interface AllowedCall extends Call {
+  readonly allowance: Allowance | null
+}
+
+/** Plans the call of the model that the request names; refuses one that token or policies do not allow. */
 export function planModel(
   x: Exchange,
   ai: AiExchange,
   target: ParsedTarget,
   asked: CallRequest,
-): Call | Refusal {
+): AllowedCall | Refusal {
   const providers = providersOf(x, ai)
   const { usageRefusals: refusals } = x.snapshot.ai!
   const refusal = refuseModel(ai, asked, providers)
@@ -38,11 +44,19 @@ export function planModel(
     refusals,
     isRouted: ai.isRouted,
   })
-  return 'error' in call ? call : atCloud(call, x.head.fields)
+  if ('error' in call) return call
+  const allowance = decideCall(ai, call.provider, call.model, otherModelsOf(asked.request))
+  if (allowance !== null && 'error' in allowance) return allowance
+  return { ...atCloud(call, x.head.fields), allowance }
 }
 
 /** Replaces any other call; refuses one for which there is no key. */
-export function takeCall(x: Exchange, ai: AiExchange, target: ParsedTarget, call: Call): Refusal | null {
+export function takeCall(
+  x: Exchange,
+  ai: AiExchange,
+  target: ParsedTarget,
+  call: AllowedCall,
+): Refusal | null {
   ai.body = call.body
   ai.model = call.model
   ai.providerDialect = call.asks
@@ -51,14 +65,20 @@ export function takeCall(x: Exchange, ai: AiExchange, target: ParsedTarget, call
   ai.dropped = call.dropped
   ai.callWithUsage = call.asksUsage ? call : null
   ai.isRetriedWithoutUsage = false
-  return sendTo(x, ai, call.provider, call.path)
+  return sendTo(x, ai, call, call.allowance)
 }
 
 /** Makes a provider that of the exchange; refuses a call for which it has no key. */
-export function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): Refusal | null {
+export function sendTo(
+  x: Exchange,
+  ai: AiExchange,
+  { provider, path }: { readonly provider: Provider; readonly path: string },
+  allowance: Allowance | null,
+): Refusal | null {
   const route = x.snapshot.ai!.routeTo(provider)
   const own = ownKeysFor(x, ai, provider)
   if (own !== null && 'error' in own) return own
+  ai.allowance = allowance
   ai.provider = provider
   ai.path = path
   // Some providers have public lists of models, and a WebSocket handshake may bring a key as a subprotocol.

@@ -43,13 +43,20 @@ export function refuseNativeModel(
   path: string,
   body: Buffer,
 ): Refusal | null {
+  return refuseUnless(ai, provider, calledModels(ai, provider, path, body))
+}
+
+/** The model of a provider-native call, and others that its provider may call; null if it cannot be known. */
+type CalledModels = readonly [model: string | null, ...others: (string | null)[]]
+
+export function calledModels(ai: AiExchange, provider: Provider, path: string, body: Buffer): CalledModels {
   const inPath = modelInPath(provider, path)
-  return refuseUnless(ai, provider, inPath === null ? modelsInBody(ai, path, body) : [inPath])
+  return inPath === null ? modelsInBody(ai, path, body) : [inPath]
 }
 
 /** Returns the model of a provider-native call; null if it cannot be known. */
 export function calledModel(ai: AiExchange, provider: Provider, path: string, body: Buffer): string | null {
-  return modelInPath(provider, path) ?? modelsInBody(ai, path, body)[0] ?? null
+  return calledModels(ai, provider, path, body)[0]
 }
 
 /**
@@ -80,26 +87,50 @@ function unescaped(text: string): string | null {
   }
 }
 
+/** Whether the body of a provider-native call has to tell its model. */
+export function isModelInBody(ai: AiExchange, provider: Provider, path: string): boolean {
+  return modelInPath(provider, path) === null && isNamedInBody(ai, path)
+}
+
 /** Calls whose body names the model in `model`. What others may run cannot be known. */
 const callWithModel =
   /\/(?:chat\/completions|completions|embeddings|responses|messages|messages\/count_tokens|moderations|images\/generations|audio\/speech|rerank|api\/(?:chat|generate|embed|embeddings))$/
 
-function modelsInBody({ fields }: AiExchange, path: string, body: Buffer): readonly (string | null)[] {
+function isNamedInBody({ fields }: AiExchange, path: string): boolean {
   const { contentType, contentEncoding } = fields
   const isJson = contentEncoding === null && (contentType === null || jsonType.test(contentType))
   const plain = withoutQuery(path)
-  if (!isJson || !callWithModel.test(plain) || callInPath.test(plain)) return unknown
-  const asked = readRequest(body)
+  return isJson && callWithModel.test(plain) && !callInPath.test(plain)
+}
+
+function modelsInBody(ai: AiExchange, path: string, body: Buffer): CalledModels {
+  const asked = isNamedInBody(ai, path) ? readRequest(body) : noRequest
   return 'error' in asked ? unknown : [asked.model, ...otherModelsOf(asked.request)]
 }
 
-const unknown = [null]
+const noRequest = refuseCall('no_json_object')
+const unknown = [null] as const
 
-/** Routers among the providers take further models that they may call; null for one that has no name. */
-function otherModelsOf(request: CallRequest['request']): readonly (string | null)[] {
-  return Object.keys(request)
+/**
+ * Routers among the providers take further models that they may call, and so do some tools; null for one that
+ * has no name.
+ */
+export function otherModelsOf(request: CallRequest['request']): readonly (string | null)[] {
+  const named = Object.keys(request)
     .filter(name => ofOtherModels.test(name))
     .flatMap(name => [request[name]].flat().map(nameOf))
+  return [...named, ...modelsOfOptions(request.providerOptions), ...modelsOfTools(request.tools)]
+}
+
+/** Those of `providerOptions.gateway.models`. */
+function modelsOfOptions(options: unknown): readonly (string | null)[] {
+  const gateway = isObject(options) ? options.gateway : null
+  const models = isObject(gateway) ? gateway.models : null
+  return models == null ? [] : [models].flat().map(nameOf)
+}
+
+function modelsOfTools(tools: unknown): readonly (string | null)[] {
+  return Array.isArray(tools) ? tools.filter(tool => isObject(tool) && tool.model != null).map(nameOf) : []
 }
 
 const ofOtherModels = /^(?:models|fallbacks|fallback_models)$/i

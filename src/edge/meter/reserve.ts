@@ -3,6 +3,7 @@
 import { withoutQuery } from '../../base/path/path.ts'
 import { worstCaseOf } from '../../ai/usage/worst-case.ts'
 import { bucketsOf } from '../../budgets/buckets.ts'
+import { type PolicyLimit, policyBuckets } from '../../budgets/policies/decide.ts'
 import { CallBudget, nanodollars } from '../../budgets/call-budget.ts'
 import type { BudgetRefusal, Charge } from '../../budgets/charge.ts'
 import type { Reservation } from '../../budgets/reservation.ts'
@@ -33,12 +34,10 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   const path = withoutQuery(ai.path)
   const provider = ai.provider!.name
   const model = ai.model ?? calledModel(ai, ai.provider!, ai.path, body)
-  const buckets = bucketsOf(
-    ai.gateway!,
-    ai.token,
-    { provider, model, metadata: ai.metadata },
-    x.plane.clock.now(),
-  )
+  const now = x.plane.clock.now()
+  const ofRules = bucketsOf(ai.gateway!, ai.token, { provider, model, metadata: ai.metadata }, now)
+  const limits = ai.allowance?.limits ?? noLimits
+  const buckets = limits.length === 0 ? ofRules : [...ofRules, ...policyBuckets(limits, now)]
   if (buckets.length === 0) return null
   const worst = worstCaseOf(body, path, provider, ai.gateway!.defaultMaxTokens ?? usualMaxTokens)
   const { tokensIn, tokensOut, searches } = worst
@@ -99,6 +98,7 @@ const unboundedSession =
   'spend limits in US dollars or tokens govern this call, and what a WebSocket session uses has no bound'
 
 const noBody = Buffer.alloc(0)
+const noLimits: readonly PolicyLimit[] = []
 
 type Rule = ReturnType<typeof bucketsOf>[number]['rule']
 
@@ -130,7 +130,7 @@ function refusalOf(ai: AiExchange, rule: Rule, refused: BudgetRefusal, asked: As
   const spent = `${amountOf(refused.spent, rule.unit)} of ${amountOf(refused.limit, rule.unit)}`
   if (reason === 'never') return refuseForGood(ai, 'over', neverText(rule, refused, asked))
   const retryAfter = secondsOf(wait)
-  const detail = `The ${rule.owner} has a spend limit, ${rule.id}, of which ${spent} are spent or reserved; this call may take ${amountOf(asked.amount, rule.unit)}.`
+  const detail = `The ${rule.owner} has a spend limit, ${nameOf(rule)}, of which ${spent} are spent or reserved; this call may take ${amountOf(asked.amount, rule.unit)}.`
   const wording = {
     heading: 'Spend limit reached',
     detail,
@@ -138,14 +138,18 @@ function refusalOf(ai: AiExchange, rule: Rule, refused: BudgetRefusal, asked: As
     isOfRequest: true,
   }
   const mayRetry = retryAfter > longestRetry ? false : null
-  return refuse('rate_limited', { retryAfter, mayRetry, wording }, { code: `spend limit ${rule.id}` })
+  return refuse('rate_limited', { retryAfter, mayRetry, wording }, { code: `spend limit ${nameOf(rule)}` })
+}
+
+function nameOf({ id, name }: Rule): string {
+  return name === undefined ? id : JSON.stringify(name)
 }
 
 /** Seconds that SDKs of providers may wait by themselves. */
 const longestRetry = 60
 
 function neverText(rule: Rule, { limit }: BudgetRefusal, { tokensOut, amount, input }: Asked): string {
-  const text = `the spend limit ${rule.id} of the ${rule.owner} is ${amountOf(limit, rule.unit)}, and this call may take ${amountOf(amount, rule.unit)}`
+  const text = `the spend limit ${nameOf(rule)} of the ${rule.owner} is ${amountOf(limit, rule.unit)}, and this call may take ${amountOf(amount, rule.unit)}`
   const most = amount > input ? Math.floor((tokensOut * (limit - input)) / (amount - input)) : 0
   return most > 0 ? `${text}; with max_tokens of at most ${most} it could fit` : text
 }

@@ -270,6 +270,18 @@ export const apiFaults = {
     sentence: (limit: string) => `Forbidden: the token is limited to the ${limit}`,
     when: 'A provider-native call is of a gateway or a model that its token is not limited to.',
   },
+  call_denied_by_policy: {
+    code: 10000,
+    status: 403,
+    sentence: (why: string) => `Access denied by policy: ${why}`,
+    when: 'A policy of the gateway blocks an AI call, or none allows it.',
+  },
+  native_denied_by_policy: {
+    code: 2009,
+    status: 403,
+    sentence: (why: string) => `Access denied by policy: ${why}`,
+    when: 'A policy of the gateway blocks a provider-native call, or none allows it.',
+  },
   call_beyond_limit: {
     code: 10000,
     status: 403,

@@ -1,5 +1,7 @@
 // The policies of AI gateways: who may call what, and for how much.
 
+import type { Gateway } from './records.ts'
+
 /** All of one gateway. */
 export interface PolicySet {
   /** The owner: `account/gateway`. A set ends with its gateway. */
@@ -60,7 +62,13 @@ export type PolicyPeriod = 'hourly' | 'daily' | 'weekly' | 'monthly'
 
 export const policySetId = 'policies'
 
-/** Returns the commit in effect; null if calls are not decided by policies. */
+/** A gateway as calls meet it: with the policies that decide them. */
+export interface PolicedGateway extends Gateway {
+  /** Those in effect; absent if there are none, so that none decides. */
+  readonly policies?: readonly Policy[]
+}
+
+/** Returns the commit in effect; null before the first. One without policies lets all calls pass. */
 export function commitInEffect({ commits }: Pick<PolicySet, 'commits'>): PolicyCommit | null {
   return commits.at(-1) ?? null
 }
