@@ -201,7 +201,7 @@ test('a simulation says what decides, and what is spent', async t => {
       bucket: first.limits[0]!.budget_id,
       window: { kind: 'fixed', until: clock.now() + 86_400_000 } as const,
     },
-    ...{ limit: 10e9, share: 's', total: 2_500_000_000, keep: 0, ifLost: 0, need: 0, want: 0 },
+    ...{ limit: 10e9, share: 's', total: 2_500_000_000, confirmed: 0, keep: 0, ifLost: 0, need: 0, want: 0 },
   }
   await kept.budgets.step({ account, sequence: 1, lease: 15_000, lines: [line] })
   const [spent] = (await simulate({ ...ada, state: 'committed' })).limits
