@@ -116,13 +116,16 @@ function measure(o: Observation, { request, answer }: Excerpts, meter: Meter): M
 
 /** What the caller says that a call costs is no reason to charge less. */
 function settleFor(o: Observation, budget: CallBudget, { use, asked }: Measured, meter: Meter): void {
-  const { tokensIn, tokensOut } = use
-  const isWhole = !use.isEstimated || tokensIn !== null
+  const { tokensIn, tokensOut, isEstimated } = use
+  // Before any text came, the provider may have thought for long.
+  const isHidden = isEstimated && tokensOut === 0
+  const isWhole = !isEstimated || (tokensIn !== null && !isHidden)
   const isKnown = isWhole && (tokensIn !== null || tokensOut !== null)
   budget.settle({
     isBillable: isGood(o) || o.isAbandoned,
     cost: isWhole ? costOf(o, asked, use, meter) : null,
     tokens: isKnown ? (tokensIn ?? 0) + (tokensOut ?? 0) : null,
+    tokensOut: isEstimated && !isHidden ? tokensOut : null,
   })
 }
 

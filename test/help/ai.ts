@@ -47,6 +47,8 @@ export interface AiSettings extends Omit<EdgeSettings, 'ai'> {
   readonly grace?: number
   /** Whether limits are counted in the store, so that calls wait for it. */
   readonly countsInStore?: boolean
+  /** By which budgets are looked after, in ms of their clock. */
+  readonly budgets?: { readonly clock: Clock; readonly lookPeriod: number }
 }
 
 /** The keys that the edge unseals with. */
@@ -132,7 +134,10 @@ export async function startAi(
   const meter = { usageOf, costOf: prices.costOf.bind(prices) }
   const logs = new LogQueue({ store, meter, metrics: metrics.ai, log })
   const time = clock && { clock }
-  const budgets = new BudgetHolder({ budgets: store.budgets, clock: clock ?? systemClock, log })
+  const budgets = new BudgetHolder({
+    ...{ budgets: store.budgets, clock: clock ?? systemClock, log },
+    ...settings.budgets,
+  })
   const issuer = 'https://id.example'
   const places = { issuer, aiHosts: ['ai.test', '127.0.0.1'] }
   const access = new AccessTokens(store, resource => apiOf(resource, places))

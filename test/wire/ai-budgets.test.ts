@@ -4,31 +4,19 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { SpendRule } from '../../src/store/records/budget-rule.ts'
 import type { Gateway } from '../../src/store/records/records.ts'
-import { bucketsOf } from '../../src/budgets/buckets.ts'
-import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
+import { type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
+import { hasty, prices, rule, spentOf } from '../help/budgeted.ts'
 import { startResponder } from '../help/origin.ts'
 import { connectTo } from '../help/raw.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
 
 const messages = [{ role: 'user', content: 'Hi' }]
-const prices = [
-  { model: 'openai/gpt-4o', input: 1, output: 10, cacheRead: 1, cacheWrite: 1, cacheWriteLong: 1 },
-  { model: 'groq/llama', input: 1, output: 1, cacheRead: 1, cacheWrite: 1, cacheWriteLong: 1 },
-]
 const usage = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 }
 const answer = { ...completion, model: 'gpt-4o', usage }
 const failover = { statuses: [503], maxAttempts: 3, deadline: 0, retryWithin: 0 }
 /** What a call of it costs, in nanodollars. */
 const price = 10 * 1000 + 100 * 10_000
-
-function rule(changes: Partial<SpendRule> = {}): SpendRule {
-  return {
-    ...{ id: 'all', isEnabled: true, unit: 'cost', limit: 1, window: 'day', technique: 'fixed' },
-    whenUnreachable: 'closed',
-    ...changes,
-  }
-}
 
 async function start(t: TestContext, rules: readonly SpendRule[], settings: AiSettings = {}) {
   const bodies: string[] = []
@@ -41,6 +29,7 @@ async function start(t: TestContext, rules: readonly SpendRule[], settings: AiSe
     t,
     { openai: { url: openai.url, keys: ['sk-a'] }, groq: { url: groq.url, keys: ['sk-b'] } },
     {
+      budgets: hasty,
       ...settings,
       ai: { prices, ...settings.ai },
       gateway: { spendLimits: { isEnabled: true, rules }, ...settings.gateway },
@@ -56,19 +45,6 @@ async function start(t: TestContext, rules: readonly SpendRule[], settings: AiSe
       ),
     )
   return { ai, ask, bodies, openai, groq }
-}
-
-/** What is spent of the first rule that governs a call, once nothing is reserved. */
-async function spentOf({ store, account }: AiEdge, model = 'gpt-4o', provider = 'openai'): Promise<number> {
-  const gateway = (await store.gateways.get(account, 'default'))!.record
-  const [bucket] = bucketsOf(gateway, null, { provider, model, metadata: null }, Date.now())
-  let spent = 0
-  await until(async () => {
-    const [sum] = await store.budgets.read(account, [bucket!])
-    spent = sum!.spent
-    return sum!.leased === 0
-  })
-  return spent
 }
 
 test('a call is charged what it used, and says what is left', async t => {

@@ -71,7 +71,9 @@ export class AiExchange {
   allowance: Allowance | null = null
   /** The first decision of policies against a model of the call. */
   denial: Exclude<PolicyDecision, Allowance> | null = null
-  /** What the call has reserved of its spend limits; null if none governs it. */
+  /** Whether the provider may have worked for the present attempt. */
+  mayHaveWorked = false
+  /** What the present attempt has reserved of its spend limits; null if none governs it. */
   budget: CallBudget | null = null
   /** The response fields about it. */
   budgetLines = ''

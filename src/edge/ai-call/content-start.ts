@@ -51,6 +51,11 @@ export function isSound({ isEventStream, isEncoded, contentType }: ResponseHead,
   )
 }
 
+/** Whether a body that is not sound is the error of its provider, and not the rest of a response. */
+export function isErrorBody({ isEventStream }: ResponseHead, body: Buffer): boolean {
+  return !isEventStream && isObject(parse(body.toString()))
+}
+
 const brace = { open: 0x7b, close: 0x7d }
 const bracket = { open: 0x5b, close: 0x5d }
 const space = 0x20

@@ -46,6 +46,14 @@ export class Tap {
     this.request = keepsPayloads ? new Capture({ isEncoded }) : null
   }
 
+  /** Another attempt begins: what came of the last one is not part of its response. */
+  forgetResponse(): void {
+    this.head = null
+    this.response = null
+    this.relayed = null
+    this.firstByteAt = 0
+  }
+
   noteRequest(bytes: Buffer): void {
     this.request?.take(bytes)
   }

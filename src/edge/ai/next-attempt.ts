@@ -24,7 +24,7 @@ export function prepareAttempt(
     attempts,
     maxAttempts: course.maxAttempts,
     retries: course.retries,
-    hasNext: course.fallback !== null && ai.target.api !== 'native',
+    hasNext: hasFallback(ai, course),
     duration,
     retryWithin: course.retryWithin,
     timeLeft: course.deadline - x.plane.clock.monotonic(),
@@ -34,7 +34,7 @@ export function prepareAttempt(
   let next = afterFailure(failed)
   if (next.type === 'retry' && !spendRetry(x)) next = afterFailure({ ...failed, retries: 0 })
   if (next.type !== 'next') return next.type === 'retry' ? next : null
-  const found = findNext(x, ai, course, ai.target as ParsedTarget)
+  const found = findFallback(x, ai, course)
   return found === null ? null : { type: 'next', found }
 }
 
@@ -45,11 +45,18 @@ export function takeAttempt(x: Exchange, ai: AiExchange, course: Course, prepare
   takeCall(x, ai, ai.target as ParsedTarget, call)
 }
 
-function findNext(x: Exchange, ai: AiExchange, course: Course, target: ParsedTarget): FoundModel | null {
+/** Returns the next model of the route that can take the call at once; null if there is none. */
+export function findFallback(x: Exchange, ai: AiExchange, course: Course): FoundModel | null {
+  if (!hasFallback(ai, course)) return null
+  const target = ai.target as ParsedTarget
   const asked = readCall(target, course.body!, ai.fields.contentType)
   if ('error' in asked) return null
   const found = findModel(x, ai, { target, asked, from: course.fallback!, mayWait: false })
   return found instanceof Promise || 'error' in found || found.isResting ? null : found
+}
+
+function hasFallback({ target }: AiExchange, { fallback }: Course): boolean {
+  return fallback !== null && target.api !== 'native'
 }
 
 function spendRetry(x: Exchange): boolean {

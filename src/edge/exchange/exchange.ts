@@ -267,6 +267,7 @@ export class Exchange {
     if (this.eventStream !== null) this.plane.metrics.eventStreams.dec()
     this.eventStream = null
     this.bytesOut = 0
+    this.status = 0
   }
 
   becomeTunnel(tunnel: RequestHandler): void {

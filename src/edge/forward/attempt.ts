@@ -7,8 +7,9 @@ import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { AbandonedCall } from './abandoned-call.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Tap } from '../ai-call/tap.ts'
 import { asEventStream, EventFrames, hasEventFrames } from '../ai-call/event-frames.ts'
-import { FirstContent, isSound } from '../ai-call/content-start.ts'
+import { FirstContent, isErrorBody, isSound } from '../ai-call/content-start.ts'
 import { maxReasonSize, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
 import { deliverBug } from '../exchange/deliver.ts'
 import { Pieces } from '../wire/growing-bytes.ts'
@@ -202,6 +203,13 @@ export class Attempt implements ConnectionRequest {
     return true
   }
 
+  /** Notes what came of a response that another attempt replaces. */
+  noteHeld(tap: Tap): void {
+    if (this.#held === null) return
+    tap.noteHead(this.#held.head, false)
+    if (this.#held.bytes.size > 0) tap.noteResponse(this.#held.bytes.bytes, this.#x.plane.clock)
+  }
+
   expire(): void {
     const [phase, way] = timeoutFaults[this.#wait]
     this.#owner.report({ type: 'failure', phase, failure: fault(way) })
@@ -353,7 +361,10 @@ export class Attempt implements ConnectionRequest {
     const body = this.#body
     x.sentAt = x.plane.clock.monotonic()
     // Providers think before they respond.
-    if (x.ai !== null) x.releaseLongWork()
+    if (x.ai !== null) {
+      x.releaseLongWork()
+      x.ai.mayHaveWorked = true
+    }
     if (!lease.isReused) x.openingTimes = lease.times
     if (authenticatesConnection(x.outgoing)) this.#pin(lease)
     const head = outboundHead(x, lease.address)
@@ -413,7 +424,7 @@ export class Attempt implements ConnectionRequest {
       return this.#enter('waiting', this.timeouts.idle)
     }
     if (!content.push(bytes)) return this.#enter('waiting', this.timeouts.response)
-    if (content.isError) this.#reportFailedStart(head)
+    if (content.isError) this.#reportFailedStart(head, true)
     else this.#releaseHeld(held)
   }
 
@@ -421,7 +432,8 @@ export class Attempt implements ConnectionRequest {
   #endHeld(held: HeldResponse): boolean {
     const { head, isError, bytes } = held
     if (isError && refusesUsage(bytes.bytes)) this.#owner.report({ type: 'usage_refused', head })
-    else if (!isError && !isSound(head, bytes.bytes)) this.#reportFailedStart(head)
+    else if (!isError && !isSound(head, bytes.bytes))
+      this.#reportFailedStart(head, isErrorBody(head, bytes.bytes))
     else this.#releaseHeld(held, bytes.bytes)
     return this.#relaying !== null && this.#lease !== null
   }
@@ -432,9 +444,10 @@ export class Attempt implements ConnectionRequest {
     if (this.#relaying !== null && bytes.size > 0) this.#take(bytes.bytes)
   }
 
-  #reportFailedStart(head: ResponseHead): void {
+  #reportFailedStart(head: ResponseHead, isError: boolean): void {
+    const failure = fault('GH_STREAM_ERROR')
+    this.#owner.report({ type: 'failed_start', isError, head, phase: 'receive', failure })
     this.#held = null
-    this.#owner.report({ type: 'failed_start', head, phase: 'receive', failure: fault('GH_STREAM_ERROR') })
   }
 
   #reportUnusable(way: OriginFault): void {

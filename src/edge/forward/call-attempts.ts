@@ -35,6 +35,7 @@ export class CallAttempts {
 
   begin(): void {
     this.#beganAt = this.#x.plane.clock.monotonic()
+    this.#ai.mayHaveWorked = false
     const { course } = this.#ai
     if (course === null) return
     const timeout = course.timeout ?? this.#x.route!.config.timeouts.response
@@ -49,6 +50,7 @@ export class CallAttempts {
 
   reported(event: AttemptEvent, stage: ForwardState['stage']): void {
     this.#event = event
+    if (showsNoWork(event)) this.#ai.mayHaveWorked = false
     this.#isNoted = stage === 'relaying'
     this.#prepared = undefined
   }
@@ -95,6 +97,21 @@ export class CallAttempts {
   #amend(outcome: string): void {
     const { attempts } = this.#ai
     attempts.push({ ...attempts.pop()!, outcome })
+  }
+}
+
+/** Whether the provider surely did nothing that it charges for. */
+function showsNoWork(event: AttemptEvent): boolean {
+  switch (event.type) {
+    case 'response':
+    case 'usage_refused':
+      return event.head.status > 299
+    case 'failed_start':
+      return event.isError
+    case 'failure':
+      return event.failure.row.isUnprocessed
+    default:
+      return false
   }
 }
 

@@ -31,6 +31,8 @@ interface UsageRefusedEvent {
 
 interface FailedStartEvent {
   readonly type: 'failed_start'
+  /** Whether the provider said so; else the response ended without content, or is not whole. */
+  readonly isError: boolean
   readonly head: ResponseHead
   readonly phase: Phase
   readonly failure: Failure

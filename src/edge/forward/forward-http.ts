@@ -9,8 +9,11 @@ import { type PreparedAttempt, takeAttempt } from '../ai/next-attempt.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
 import { noteNoResponse, noteResponse } from '../ai/provider-states.ts'
 import { retryWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
+import { chargeAttempt } from '../meter/observe-call.ts'
 import { isMetered } from '../ai/open-log.ts'
-import { boundAgain, reserveFor } from '../meter/reserve.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { boundAgain } from '../meter/reserve.ts'
+import { reserveAttempt } from '../meter/reserve-attempt.ts'
 import { deliver, deliverBug } from '../exchange/deliver.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { releaseBody } from '../exchange/gather-body.ts'
@@ -357,27 +360,28 @@ class Forwarding implements RequestHandler, ForwardState {
     this.#body = new BufferedBody(x, this, x.ai!.body)
   }
 
-  /** Goes on once the next model fits into the spend limits. */
-  #reserveNext(verdict: ReturnType<typeof reserveFor>): void {
-    if (!(verdict instanceof Promise)) return this.#goOn(verdict)
+  /** Goes on once a model fits into the spend limits. */
+  #reserveNext(verdict: ReturnType<typeof reserveAttempt>, delay: number): void {
+    if (!(verdict instanceof Promise)) return this.#goOn(verdict, delay)
     this.#attempt = null
     this.#resumeAt = Number.POSITIVE_INFINITY
     verdict.then(
       verdict => {
-        if (this.#x.stage === 'none') this.#goOn(verdict)
+        if (this.#x.stage === 'none') this.#goOn(verdict, delay)
       },
       bug => deliverBug(this.#x, bug),
     )
   }
 
-  #goOn(verdict: Awaited<ReturnType<typeof reserveFor>>): void {
-    if (verdict === null) {
-      const x = this.#x
-      this.#body = x.ai!.body === null ? null : new BufferedBody(x, this, x.ai!.body)
-      return this.#resume()
+  #goOn(refusal: Refusal | null, delay: number): void {
+    const x = this.#x
+    if (refusal === null) {
+      const { body } = x.ai!
+      this.#body = body === null ? null : new BufferedBody(x, this, body)
+      return this.#resumeIn(delay)
     }
-    this.#x.handler = null
-    deliver(this.#x, verdict)
+    x.handler = null
+    deliver(x, refusal)
   }
 
   #nextAttempt(event: AttemptEvent, prepared: PreparedAttempt): void {
@@ -387,6 +391,7 @@ class Forwarding implements RequestHandler, ForwardState {
       noteNoResponse(x, ai, originFailure(event.phase, event.failure), event.failure.cause)
     else if (event.type === 'failed_start') x.member!.health.responded(x)
     if (this.stage === 'relaying') x.takeBackResponse()
+    const isCharged = this.#chargeAttempt(ai)
     this.#release()
     if ('head' in event) this.#notePassedOver(event.head)
     x.member!.health.released(x)
@@ -400,11 +405,28 @@ class Forwarding implements RequestHandler, ForwardState {
     this.isHttp1Required = false
     this.#tried = null
     this.#refusedUntil = Number.POSITIVE_INFINITY
-    if (prepared.type === 'next' && isMetered(x, ai)) return this.#reserveNext(reserveFor(x, ai))
     const delay = prepared.type === 'retry' ? prepared.delay : 0
+    if ((prepared.type === 'next' || isCharged) && isMetered(x, ai))
+      return this.#reserveNext(reserveAttempt(x, ai), delay)
+    this.#resumeIn(delay)
+  }
+
+  /** False if the attempt cost nothing: what it reserved is there for the next one. */
+  #chargeAttempt(ai: AiExchange): boolean {
+    const { tap } = this.#x
+    const isCharged = tap !== null && ai.budget !== null && ai.mayHaveWorked
+    if (isCharged) {
+      this.#attempt!.noteHeld(tap)
+      chargeAttempt(this.#x, ai, tap)
+    }
+    tap?.forgetResponse()
+    return isCharged
+  }
+
+  #resumeIn(delay: number): void {
     if (delay === 0) return this.#resume()
     this.#attempt = null
-    this.#resumeAt = x.plane.clock.monotonic() + delay
+    this.#resumeAt = this.#x.plane.clock.monotonic() + delay
   }
 
   #resume(): void {

@@ -13,20 +13,13 @@ import { type BudgetUnit, usualMaxTokens } from '../../store/records/budget-rule
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
-import { isMetered } from '../ai/open-log.ts'
 import { calledModel } from '../ai/token-limits.ts'
 
 /**
- * Refuses a call over a limit (1015), one that can never fit or whose model has no price (403), and one whose
- * limits cannot be counted (503). Waits for the store near a limit.
+ * Reserves for the model of the present attempt, and gives back what an earlier one reserved. Refuses a call
+ * over a limit (1015), one that can never fit or whose model has no price (403), and one whose limits cannot
+ * be counted (503). Waits for the store near a limit.
  */
-export function reserve(x: Exchange): Verdict {
-  const { ai } = x
-  if (ai === null || ai.provider === null || x.tap === null || !isMetered(x, ai)) return null
-  return reserveFor(x, ai)
-}
-
-/** Reserves for the model of the present attempt; what an earlier one reserved is given back. */
 export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   ai.budget?.release()
   ai.budget = null
@@ -65,10 +58,10 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
     if ('charges' in verdict) {
       // Its caller has left meanwhile.
       if (x.stage !== 'none') {
-        new CallBudget(verdict, units, flat).release()
+        new CallBudget(verdict, units, flat, asked).release()
         return null
       }
-      ai.budget = new CallBudget(verdict, units, known === null ? flat : null)
+      ai.budget = new CallBudget(verdict, units, known === null ? flat : null, asked)
       const lines = budgetLines(rules, verdict)
       // Of an earlier attempt.
       x.addedLines = x.addedLines.replace(ai.budgetLines, '') + lines

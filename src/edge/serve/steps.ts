@@ -3,7 +3,7 @@
 import { authenticate } from '../ai/authenticate.ts'
 import { describe } from '../ai/metadata.ts'
 import { openLog } from '../ai/open-log.ts'
-import { reserve } from '../meter/reserve.ts'
+import { reserve } from '../meter/reserve-attempt.ts'
 import { bound } from '../steps/bound.ts'
 import type { Step } from '../exchange/exchange.ts'
 import { forward } from '../forward/forward-http.ts'

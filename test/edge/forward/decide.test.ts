@@ -65,6 +65,7 @@ function response(status: number, ...fields: string[]): AttemptEvent {
 
 const failedStart: AttemptEvent = {
   type: 'failed_start',
+  isError: true,
   head: answerHead('HTTP/1.1 200 '),
   phase: 'receive',
   failure: fault('GH_STREAM_ERROR'),
