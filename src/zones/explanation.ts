@@ -113,6 +113,27 @@ export interface ExplainedGateway {
   readonly authenticated: boolean
   readonly provider: string | null
   readonly model: string | null
+  /** Null if the gateway has none in effect, or they have not decided yet. */
+  readonly policies: ExplainedPolicies | null
+}
+
+/** What the policies of a gateway decide about a call. */
+export interface ExplainedPolicies {
+  readonly decision: 'allow' | 'block' | 'no_match'
+  /** The one that decides. */
+  readonly policy: NamedPolicy | null
+  /** In which the call counts. */
+  readonly limits: readonly {
+    readonly policy: NamedPolicy
+    /** US dollars. */
+    readonly amount: number
+    readonly period: string
+  }[]
+}
+
+interface NamedPolicy {
+  readonly id: string
+  readonly name: string
 }
 
 export interface ExplainedRoute {
@@ -222,6 +243,12 @@ export interface Explanation {
   /** Null if no origin is involved. */
   readonly compression: ExplainedCompression | null
   readonly response: ExplainedResponse | null
+}
+
+/** Returns a clause such as `No reasoning blocks it`. */
+export function policyInWords({ decision, policy }: ExplainedPolicies): string {
+  if (policy === null) return 'none allows the call'
+  return `${policy.name} ${decision === 'block' ? 'blocks' : 'allows'} it`
 }
 
 /**

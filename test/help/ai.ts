@@ -17,6 +17,8 @@ import { PriceTable } from '../../src/ai/usage/prices.ts'
 import { usageOf } from '../../src/ai/usage/usage.ts'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import { LogQueue } from '../../src/ai-logs/queue.ts'
+import { routeOwner } from '../../src/store/records/model-route.ts'
+import { type Policy, type PolicySet, policySetId } from '../../src/store/records/policy.ts'
 import type { Gateway, LogEntry, LogSummary, Token } from '../../src/store/records/records.ts'
 import type { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -91,6 +93,21 @@ export class AiEdge {
   async change(changes: Partial<Gateway>): Promise<void> {
     const found = await this.store.gateways.get(this.account, 'default')
     await this.store.gateways.replace({ ...found!.record, ...changes }, found!.version)
+  }
+
+  /** Puts policies in effect for the gateway `default`. */
+  async commit(policies: readonly Policy[]): Promise<void> {
+    const { policySets } = this.store
+    const owner = { account: routeOwner({ account: this.account, id: 'default' }), id: policySetId }
+    const current = await policySets.get(owner.account, owner.id)
+    const empty: PolicySet = { ...owner, commits: [], draft: null, createdAt: 0, modifiedAt: 0 }
+    const set = current?.record ?? empty
+    const commit = { id: randomBytes(16).toString('hex'), policies, createdAt: 0 }
+    const record = { ...set, commits: [...set.commits, commit] }
+    const isWritten = current
+      ? await policySets.replace(record, current.version)
+      : await policySets.insert(record)
+    if (!isWritten) throw new Error('the policies were not written')
   }
 
   /** Gives the log entries, newest first, once `count` are written. */

@@ -7,9 +7,7 @@ import { nobody } from '../../src/budgets/buckets.ts'
 import { compilePolicies } from '../../src/budgets/policies/compile.ts'
 import { decidePolicies, policyBuckets } from '../../src/budgets/policies/decide.ts'
 import type { SpendRule } from '../../src/store/records/budget-rule.ts'
-import { routeOwner } from '../../src/store/records/model-route.ts'
-import { type Policy, type PolicySet, policySetId } from '../../src/store/records/policy.ts'
-import type { Store } from '../../src/store/contract/store.ts'
+import type { Policy } from '../../src/store/records/policy.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { startResponder } from '../help/origin.ts'
@@ -37,21 +35,6 @@ function daily(amount: number): Policy['action'] {
   return { type: 'limit', amount, period: 'daily', technique: 'named-interval' }
 }
 
-/** Puts policies in effect for the gateway `default`. */
-async function commit({ policySets }: Store, account: string, policies: readonly Policy[]): Promise<void> {
-  const owner = routeOwner({ account, id: 'default' })
-  const current = await policySets.get(owner, policySetId)
-  const set: PolicySet = current?.record ?? {
-    ...{ account: owner, id: policySetId, commits: [], draft: null, createdAt: 0, modifiedAt: 0 },
-  }
-  const commits = [...set.commits, { id: randomBytes(16).toString('hex'), policies, createdAt: 0 }]
-  const record = { ...set, commits }
-  const isWritten = current
-    ? await policySets.replace(record, current.version)
-    : await policySets.insert(record)
-  assert.equal(isWritten, true)
-}
-
 async function start(t: TestContext, policies: readonly Policy[], settings: AiSettings = {}) {
   const models: (string | undefined)[] = []
   const provider = await startResponder(t, ({ body }) => {
@@ -68,7 +51,7 @@ async function start(t: TestContext, policies: readonly Policy[], settings: AiSe
     },
     { ...settings, ai: { prices, ...settings.ai } },
   )
-  if (policies.length > 0) await commit(ai.store, ai.account, policies)
+  if (policies.length > 0) await ai.commit(policies)
   const post = (path: string, body: object, ...fields: string[]) => {
     const field = path.startsWith('/v1') ? 'svc-aig-authorization' : 'Authorization'
     return ai.edge.ask(call(path, JSON.stringify(body), `${field}: Bearer ${ai.token}`, ...fields))
@@ -104,7 +87,7 @@ test('what no policy allows is refused, until policies are committed that are em
   const refused = await ask('groq/llama')
   assert.equal(refused.status, 403)
   assert.match(refused.text, /none allows calls of \\"groq\/llama\\"/)
-  await commit(ai.store, ai.account, [])
+  await ai.commit([])
   await until(async () => (await ask('groq/llama')).status === 200)
   assert.deepEqual(models, ['llama'])
 })
@@ -133,7 +116,7 @@ test('a call whose model cannot be known is blocked by whatever blocks any model
   const refused = await native('/v1/batches', { input_file_id: 'file-1' })
   assert.equal(refused.status, 403)
   assert.match(refused.text, /blocks calls of openai whose model cannot be known/)
-  await commit(ai.store, ai.account, [policy('All', free)])
+  await ai.commit([policy('All', free)])
   await until(async () => (await native('/v1/batches', { input_file_id: 'file-1' })).status === 200)
   assert.deepEqual(models, [undefined])
 })
@@ -191,7 +174,7 @@ test('an alias goes to the first of its models that policies allow', async t => 
   )
   assert.equal((await ask('fast')).status, 200)
   assert.deepEqual(models, ['gpt-4o'])
-  await commit(ai.store, ai.account, [policy('Nothing', block)])
+  await ai.commit([policy('Nothing', block)])
   await until(async () => (await ask('fast')).status === 403)
   const { text } = await ask('fast')
   assert.match(text, /\\"Nothing\\" blocks calls of \\"openai\/o3\\"/)
@@ -213,10 +196,7 @@ test('a fallback goes around models that policies block', async t => {
     { openai: { url: failing.url, keys: ['sk-a'] }, groq: { url: working.url, keys: ['sk-b'] } },
     { ai: { prices, models: [{ name: 'fast', steps }], failover } },
   )
-  await commit(ai.store, ai.account, [
-    policy('All', free),
-    policy('No o3', block, { resource: { model: 'o3' } }),
-  ])
+  await ai.commit([policy('All', free), policy('No o3', block, { resource: { model: 'o3' } })])
   const text = JSON.stringify({ model: 'fast', messages })
   const { status } = await ai.edge.ask(
     call(`${ai.rest}/v1/chat/completions`, text, `Authorization: Bearer ${ai.token}`),
@@ -324,7 +304,7 @@ test('a commit is seen by other processes within a second', async t => {
   assert.equal((await first.ask()).status, 200)
   assert.equal((await through(second)).status, 200)
   const at = performance.now()
-  await commit(first.ai.store, first.ai.account, [policy('Nothing', block)])
+  await first.ai.commit([policy('Nothing', block)])
   await until(async () => (await first.ask()).status === 403)
   await until(async () => (await through(second)).status === 403)
   assert.ok(performance.now() - at < 1_000, `${performance.now() - at} ms`)

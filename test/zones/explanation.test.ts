@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Explanation, outcomeSentence } from '../../src/zones/explanation.ts'
+import { type Explanation, outcomeSentence, policyInWords } from '../../src/zones/explanation.ts'
 
 const sentenceOf = (explanation: object, member: 'name' | 'title' = 'name') =>
   outcomeSentence(explanation as Explanation, member, 'give it with --file')
@@ -30,4 +30,11 @@ test('a refusal is explained by the error of the refusing step', () => {
   const refused = { outcome: 'refused', steps, response: { status: 403 }, forward: null }
   assert.equal(sentenceOf(refused), 'It would be refused with 403: error 1020, access_denied.')
   assert.equal(sentenceOf(refused, 'title'), 'It would be refused with 403: error 1020, Access denied.')
+})
+
+test('a clause says which policy decides', () => {
+  const policy = { id: '1', name: 'Small models' }
+  assert.equal(policyInWords({ decision: 'allow', policy, limits: [] }), 'Small models allows it')
+  assert.equal(policyInWords({ decision: 'block', policy, limits: [] }), 'Small models blocks it')
+  assert.equal(policyInWords({ decision: 'no_match', policy: null, limits: [] }), 'none allows the call')
 })

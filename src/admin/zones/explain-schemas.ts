@@ -94,6 +94,8 @@ const limit = open({
   resets_in: about('In seconds.', orNull(whole(1))),
 })
 
+const named = open({ id: text, name: text })
+
 const gateway = open({
   api: oneOf(['rest', 'compat', 'native']),
   gateway: orNull(text),
@@ -101,6 +103,25 @@ const gateway = open({
   authenticated: flag,
   provider: orNull(text),
   model: orNull(text),
+  policies: about(
+    'What the policies of the gateway decide; null if none are in effect, or the call does not get that far.',
+    orNull(
+      open({
+        decision: oneOf(['allow', 'block', 'no_match']),
+        policy: about('The one that decides.', orNull(named)),
+        limits: about(
+          'In which the call counts.',
+          listOf(
+            open({
+              policy: named,
+              amount: { ...number, minimum: 0 },
+              period: oneOf(['hourly', 'daily', 'weekly', 'monthly']),
+            }),
+          ),
+        ),
+      }),
+    ),
+  ),
 })
 
 const route = open({

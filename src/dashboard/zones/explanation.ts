@@ -9,6 +9,7 @@ import {
   type Explanation,
   type LimitState,
   outcomeSentence,
+  policyInWords,
 } from '../../zones/explanation.ts'
 import type { PageRequest } from '../page/page-request.ts'
 import { badge, table } from '../parts/lists.ts'
@@ -198,6 +199,7 @@ function contextCard({ zone, client, route, compression, gateway }: Explanation)
     ['Retries', route === null ? null : route.retries.most === 0 ? 'off' : `up to ${route.retries.most}`],
     ['Compression', compression === null ? null : compressionInWords(compression)],
     ['AI gateway', gateway?.gateway == null ? null : isolated(gateway.gateway)],
+    ['Policy', gateway?.policies == null ? null : isolated(policyInWords(gateway.policies))],
     ['Model', gateway?.model == null ? null : html`${gateway.provider ?? ''} ${isolated(gateway.model)}`],
   ])}</section>`
 }

@@ -1,7 +1,9 @@
 // The explanation of a rehearsed request.
 
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
-import type { ExplainedGateway, Explanation } from '../../zones/explanation.ts'
+import type { Policy } from '../../store/records/policy.ts'
+import type { ExplainedGateway, ExplainedPolicies, Explanation } from '../../zones/explanation.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { factsOf } from '../exchange/facts.ts'
 import { compressionOf } from './compression.ts'
@@ -59,5 +61,26 @@ function gatewayOf({ ai }: Exchange): ExplainedGateway | null {
     authenticated: token !== null,
     provider: provider?.name ?? null,
     model: model === null || holdsOurs(model) ? null : model,
+    policies: policiesOf(ai),
   }
+}
+
+/** A call that none of its models may take has a denial alone. */
+function policiesOf({ allowance, denial }: AiExchange): ExplainedPolicies | null {
+  const decision = allowance ?? denial
+  if (decision === null) return null
+  return {
+    decision: decision.type,
+    policy: decision.type === 'no_match' ? null : shortOf(decision.policy),
+    limits: allowance === null ? [] : allowance.limits.map(({ policy }) => limitOf(policy)),
+  }
+}
+
+function limitOf(policy: Policy): ExplainedPolicies['limits'][number] {
+  const { amount, period } = policy.action as Extract<Policy['action'], { type: 'limit' }>
+  return { policy: shortOf(policy), amount, period }
+}
+
+function shortOf({ id, name }: Policy) {
+  return { id, name }
 }

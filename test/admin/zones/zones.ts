@@ -135,6 +135,11 @@ export const explanation: Explanation = {
     authenticated: false,
     provider: null,
     model: null,
+    policies: {
+      decision: 'block',
+      policy: { id: 'd'.repeat(32), name: 'No reasoning' },
+      limits: [],
+    },
   },
   route: null,
   pool: { pool: 'shop', balance: 'round_robin', origins: [] },

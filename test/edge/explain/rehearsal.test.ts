@@ -13,12 +13,14 @@ import { mintToken } from '../../../src/tokens/token.ts'
 import type { DecidingRule, Explanation, RequestInQuestion } from '../../../src/zones/explanation.ts'
 import { watchedFolder } from '../../access/watched-folder.ts'
 import { startAi } from '../../help/ai.ts'
+import { block, limit, policy } from '../../budgets/policies/specimens.ts'
 import { usualCompression } from '../../help/codings.ts'
 import { ManualClock, patient } from '../../help/clock.ts'
 import { Edge, edgeConfig, listenAt, openAccess, startEdge } from '../../help/edge.ts'
 import { mmdb } from '../../help/mmdb.ts'
 import { ok, startResponder } from '../../help/origin.ts'
 import { chunks, request } from '../../help/raw.ts'
+import { until } from '../../help/until.ts'
 
 const question: RequestInQuestion = {
   zone: 'site',
@@ -681,6 +683,7 @@ test('an AI call is explained with its gateway and provider, and its token is ch
     authenticated: true,
     provider: 'openai',
     model: null,
+    policies: null,
   })
   assert.deepEqual(
     allowed.limits.map(({ kind, used, left }) => [kind, used, left]),
@@ -698,6 +701,38 @@ test('an AI call is explained with its gateway and provider, and its token is ch
   const placed = await explain(ai.edge, { ...about, target: `${target}?key=${ai.token}`, headers })
   assert.equal(placed.response!.status, 400)
   assert.doesNotMatch(JSON.stringify(placed), new RegExp(ai.token))
+})
+
+test('an AI call is explained with the policy that decides, and the limits in which it counts', async t => {
+  const provider = await startResponder(t, ok('{}'))
+  const prices = [
+    { model: 'openai/gpt-x', input: 1, output: 1, cacheRead: 1, cacheWrite: 1, cacheWriteLong: 1 },
+  ]
+  const ai = await startAi(t, { openai: provider.url }, { ai: { prices } })
+  const each = policy('e', limit(5, 'monthly'))
+  await ai.commit([policy('b', block, { resource: { model: 'o3' } }), each])
+  const headers = [['Authorization', `Bearer ${ai.token}`]] as const
+  const ask = (model: string) =>
+    explain(ai.edge, {
+      ...{ host: 'ai.test', account: ai.account, method: 'POST', headers },
+      ...{ target: `${ai.rest}/v1/chat/completions`, body: JSON.stringify({ model, messages: [] }) },
+    })
+  const allowed = await ask('openai/gpt-x')
+  assert.equal(allowed.outcome, 'forwarded')
+  const own = { id: 'e', name: 'Policy e' }
+  assert.deepEqual(allowed.gateway!.policies, {
+    ...{ decision: 'allow', policy: own, limits: [{ policy: own, amount: 5, period: 'monthly' }] },
+  })
+  assert.equal(stepOf(allowed, 'reserve').reason, 'Counted in its spend limits.')
+  const blocked = await ask('openai/o3')
+  assert.deepEqual(blocked.gateway!.policies, {
+    ...{ decision: 'block', policy: { id: 'b', name: 'Policy b' }, limits: [] },
+  })
+  const { verdict, reason } = stepOf(blocked, 'plan')
+  assert.deepEqual([verdict, /"Policy b" blocks/.test(reason)], ['refuses', true])
+  await ai.commit([policy('n', limit(1), { actor: 'user:{svc.user.id}' })])
+  await until(async () => (await ask('openai/gpt-x')).gateway!.policies?.decision === 'no_match')
+  assert.equal(provider.requests.length, 0)
 })
 
 test('an AI call gets what its explanation has foretold', { timeout: 120_000 }, async t => {

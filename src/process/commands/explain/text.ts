@@ -6,6 +6,7 @@ import {
   type Explanation,
   type LimitState,
   outcomeSentence,
+  policyInWords,
 } from '../../../zones/explanation.ts'
 import { columns } from '../../terminal/format.ts'
 
@@ -43,6 +44,10 @@ function factsOf(explanation: Explanation): string[][] {
     ['gateway', gateway?.gateway],
     ['provider', gateway?.provider],
     ['model', gateway?.model],
+    ['policy', gateway?.policies && policyInWords(gateway.policies)],
+    ...(gateway?.policies?.limits ?? []).map(
+      ({ policy, amount, period }) => ['policy limit', `${policy.name}: $${amount} ${period}`] as const,
+    ),
     ['route', route && `${route.path}${route.line === null ? '' : ` (line ${route.line})`}`],
     ['redirects followed', route?.redirects],
     ['timeouts', route && timeoutsOf(route.timeouts)],
