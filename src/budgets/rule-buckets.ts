@@ -1,6 +1,7 @@
 // The buckets of one rule: for each value that has a budget of its own, and for each window.
 
 import { hash } from 'node:crypto'
+import { day } from '../base/units.ts'
 import type { BudgetBucket, BudgetWindow } from '../store/records/budget.ts'
 import type { BudgetUnit, SpendRule } from '../store/records/budget-rule.ts'
 import { periodEnds } from './calendar.ts'
@@ -14,6 +15,8 @@ export interface BudgetRule {
   readonly unit: BudgetUnit
   /** Nanodollars, tokens, or calls at a time: a safe integer. */
   readonly limit: number
+  /** Ms of its window; absent for months, which differ, and for calls at a time. */
+  readonly period?: number
   readonly whenUnreachable: 'closed' | 'open'
 }
 
@@ -101,6 +104,12 @@ function endsOf({ window, technique, timeZone }: Windows): ((now: number) => num
   if (typeof window === 'string') return periodEnds(window, timeZone ?? 'UTC')
   const period = window * 1000
   return technique === 'sliding' ? null : now => (Math.floor(now / period) + 1) * period
+}
+
+/** Returns how long the windows of a rule are, if all are equally long. */
+export function periodOf(window: SpendRule['window']): Pick<BudgetRule, 'period'> {
+  if (typeof window === 'number') return { period: window * 1000 }
+  return window === 'day' ? { period: day } : window === 'week' ? { period: 7 * day } : {}
 }
 
 /** 96 and 132 bits: nobody finds two values with the same, nor the one of a rule that is not theirs. */

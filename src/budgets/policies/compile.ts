@@ -4,7 +4,7 @@ import { memoizeEach } from '../../base/memo.ts'
 import { compileCallCondition, describeFlaw } from '../../expression/expression.ts'
 import type { Policy, PolicyAction, PolicyPeriod, PolicedGateway } from '../../store/records/policy.ts'
 import type { SpendRule } from '../../store/records/budget-rule.ts'
-import { RuleBuckets } from '../rule-buckets.ts'
+import { periodOf, RuleBuckets } from '../rule-buckets.ts'
 import { type ActorOf, readActor } from './actor.ts'
 import { canonicalResource, compileResource, type ResourceOf } from './resource.ts'
 
@@ -95,9 +95,10 @@ function bucketsOfLimit(policy: Policy, source: string, { account, gateway }: Ow
   const { id, name, action, resource, condition = null } = policy
   if (action.type !== 'limit') return null
   const limit = Math.round(action.amount * 1e9)
+  const given = windowsOf(action)
   return new RuleBuckets(
-    { id, name, owner: 'policy', unit: 'cost', limit, whenUnreachable: 'closed' },
-    windowsOf(action),
+    { id, name, owner: 'policy', unit: 'cost', limit, ...periodOf(given.window), whenUnreachable: 'closed' },
+    given,
     {
       counted: [account, 'policy', gateway, source, canonicalResource(resource), condition],
       isPartitioned: source !== '*',

@@ -4,6 +4,7 @@ import { withoutQuery } from '../../base/path/path.ts'
 import { worstCaseOf } from '../../ai/usage/worst-case.ts'
 import { bucketsOf } from '../../budgets/buckets.ts'
 import { type PolicyLimit, policyBuckets } from '../../budgets/policies/decide.ts'
+import type { BudgetRule as Rule } from '../../budgets/rule-buckets.ts'
 import { CallBudget, nanodollars } from '../../budgets/call-budget.ts'
 import type { BudgetRefusal, Charge } from '../../budgets/charge.ts'
 import type { Reservation } from '../../budgets/reservation.ts'
@@ -14,6 +15,7 @@ import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
 import { calledModel } from '../ai/token-limits.ts'
+import { budgetLines, refusedLines } from './budget-fields.ts'
 
 /**
  * Reserves for the model of the present attempt, and gives back what an earlier one reserved. Refuses a call
@@ -23,6 +25,7 @@ import { calledModel } from '../ai/token-limits.ts'
 export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   ai.budget?.release()
   ai.budget = null
+  say(x, ai, '')
   const body = ai.body ?? noBody
   const path = withoutQuery(ai.path)
   const provider = ai.provider!.name
@@ -49,7 +52,6 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
     tokens: tokensIn + tokensOut,
     concurrency: 1,
   }
-  const rules = buckets.map(({ rule }) => rule)
   const charges = buckets.map(({ rule, bucket, window }): Charge => {
     const { limit, unit, whenUnreachable } = rule
     return { bucket, window, limit, amount: amounts[unit], whenUnreachable }
@@ -62,22 +64,28 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
         return null
       }
       ai.budget = new CallBudget(verdict, units, known === null ? flat : null, asked)
-      const lines = budgetLines(rules, verdict)
-      // Of an earlier attempt.
-      x.addedLines = x.addedLines.replace(ai.budgetLines, '') + lines
-      ai.budgetLines = lines
+      say(x, ai, budgetLines(buckets, verdict, now))
       return null
     }
-    return refusalOf(ai, rules[verdict.charge]!, verdict, asked(verdict.charge))
+    const bucket = buckets[verdict.charge]!
+    if (verdict.reason !== 'store_unreachable') say(x, ai, refusedLines(bucket, verdict, now))
+    return refusalOf(ai, bucket.rule, verdict, asked(verdict.charge))
   }
   const asked = (charge: number): Asked => {
-    const { unit } = rules[charge]!
+    const { unit } = buckets[charge]!.rule
     const inputCost = () => x.plane.ai!.prices.worstCost(provider, model, tokensIn, 0, searches)
     const input = unit === 'cost' ? (inputCost() ?? amounts.cost) : unit === 'tokens' ? tokensIn : 1
     return { tokensOut, input, amount: charges[charge]!.amount }
   }
   const verdict = x.plane.ai!.budgets.reserve(ai.gateway!.account, charges)
   return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
+}
+
+/** Replaces what was said of an earlier attempt. */
+function say(x: Exchange, ai: AiExchange, lines: string): void {
+  if (ai.budgetLines !== '') x.addedLines = x.addedLines.replace(ai.budgetLines, '')
+  x.addedLines += lines
+  ai.budgetLines = lines
 }
 
 /** Bounds a body that was made again for an attempt at the same model. */
@@ -92,23 +100,6 @@ const unboundedSession =
 
 const noBody = Buffer.alloc(0)
 const noLimits: readonly PolicyLimit[] = []
-
-type Rule = ReturnType<typeof bucketsOf>[number]['rule']
-
-/** A structured field (RFC 9651): the rules that govern the call, with what is left of each. */
-function budgetLines(rules: readonly Rule[], reservation: Reservation): string {
-  const items = rules.map(({ id, unit, limit }, i) => {
-    const scale = unit === 'cost' ? 1e9 : 1
-    const left = Math.max(0, reservation.remaining(i)) / scale
-    return `${JSON.stringify(id)};unit=${unit};limit=${decimal(limit / scale)};remaining=${decimal(left)}`
-  })
-  return `svc-aig-budget: ${items.join(', ')}\r\n`
-}
-
-/** At most three places behind the point (RFC 9651 section 3.3.2). */
-function decimal(value: number): string {
-  return Number.isInteger(value) ? String(value) : String(Math.floor(value * 1000) / 1000)
-}
 
 interface Asked {
   readonly tokensOut: number
