@@ -4,16 +4,18 @@ import { write } from 'node:fs'
 
 export class FileSink {
   readonly destroyed = false
+  /** The kernel writes a piece of any size in one. */
+  readonly pieceSize = 64 * 1024
   readonly #fd: number
-  #piece = ''
+  #piece: Buffer | null = null
   #rest: Buffer | null = null
 
   constructor(fd: number) {
     this.#fd = fd
   }
 
-  write(piece: string, done: (error: Error | null) => void): void {
-    const bytes = this.#rest !== null && piece === this.#piece ? this.#rest : Buffer.from(piece)
+  write(piece: Buffer, done: (error: Error | null) => void): void {
+    const bytes = this.#rest !== null && piece === this.#piece ? this.#rest : piece
     this.#piece = piece
     this.#write(bytes, done)
   }

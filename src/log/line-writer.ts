@@ -15,12 +15,17 @@ interface LineWriterOptions {
 }
 
 /** PIPE_BUF: a pipe takes it in one piece or not at all, so that lines of processes never mix. */
-const pieceSize = 4096
+const usualPieceSize = 4096
+/** UTF-8 has at most so many bytes a character. */
+const longestCharacter = 3
 
 /** Takes no more after an error destroyed it. */
 interface PieceSink {
   readonly destroyed: boolean
-  write(piece: string, done: (error?: Error | null) => void): unknown
+  /** Bytes; those of a pipe by default. */
+  readonly pieceSize?: number
+  /** `piece` changes once it is done without an error. */
+  write(piece: Buffer, done: (error?: Error | null) => void): unknown
   on(event: 'error', listener: () => void): unknown
 }
 
@@ -38,11 +43,17 @@ export class LineWriter {
   readonly #dropped: Tally
   readonly #render: ((line: string) => string) | null
   readonly #isNumeric: boolean
-  readonly #pieces: string[] = []
-  #piece = ''
-  #pieceBytes = 0
+  readonly #pieceSize: number
+  readonly #pieces: Buffer[] = []
+  /** The piece that lines are gathered in, and its bytes. */
+  #piece: Buffer
+  #filled = 0
+  /** A written piece, to be filled again. */
+  #spare: Buffer | null = null
   #waitingBytes = 0
   #isWriting = false
+  /** Whether the piece is to be written although it is not full. */
+  #isDue = false
   #loss: Loss | null = null
   #isGone = false
   #timer: NodeJS.Timeout | null = null
@@ -58,38 +69,68 @@ export class LineWriter {
     this.#dropped = dropped
     this.#render = render
     this.#isNumeric = isNumeric
+    this.#pieceSize = stream.pieceSize ?? usualPieceSize
+    this.#piece = this.#newPiece()
     stream.on('error', () => stream.destroyed && this.#giveUp())
   }
 
   write(given: string): void {
     const line = this.#render === null ? given : this.#render(given)
-    const bytes = Buffer.byteLength(line)
-    if (this.#isGone || this.#waitingBytes + bytes > this.#maxBytes) return this.#drop()
-    this.#take(line, bytes)
+    // Only near the bound are bytes counted.
+    const mayExceed = this.#waitingBytes + line.length * longestCharacter > this.#maxBytes
+    if (this.#isGone || (mayExceed && this.#waitingBytes + Buffer.byteLength(line) > this.#maxBytes))
+      return this.#drop()
+    this.#take(line)
   }
 
-  #take(line: string, bytes: number): void {
-    if (this.#pieceBytes + bytes > pieceSize) this.flush()
-    this.#piece += line
-    this.#pieceBytes += bytes
+  #take(line: string): void {
+    if (!this.#fits(line)) {
+      this.#finishPiece()
+      if (!this.#fits(line)) {
+        const alone = Buffer.from(line)
+        this.#waitingBytes += alone.length
+        this.#pieces.push(alone)
+        return this.#writeNext()
+      }
+      this.#writeNext()
+    }
+    const bytes = this.#piece.write(line, this.#filled)
+    this.#filled += bytes
     this.#waitingBytes += bytes
     this.#timer ??= setTimeout(() => this.flush(), this.#maxDelay).unref()
   }
 
+  #fits(line: string): boolean {
+    const room = this.#pieceSize - this.#filled
+    return line.length * longestCharacter <= room || Buffer.byteLength(line) <= room
+  }
+
+  /** Writes what has been gathered, or, while a piece is being written, lets it grow until then. */
   flush(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
-    if (this.#piece === '') return
-    this.#pieces.push(this.#piece)
-    this.#piece = ''
-    this.#pieceBytes = 0
+    this.#isDue = this.#filled > 0
     this.#writeNext()
+  }
+
+  #finishPiece(): void {
+    this.#isDue = false
+    if (this.#filled === 0) return
+    this.#pieces.push(this.#piece.subarray(0, this.#filled))
+    this.#piece = this.#newPiece()
+    this.#filled = 0
+  }
+
+  #newPiece(): Buffer {
+    const piece = this.#spare ?? Buffer.allocUnsafeSlow(this.#pieceSize)
+    this.#spare = null
+    return piece
   }
 
   /** Resolves after at most `deadline` ms: the other end may have no reader. */
   async drain(deadline: number): Promise<void> {
     this.flush()
-    if (this.#pieces.length === 0 && !this.#isWriting) return
+    if (!this.#isWriting) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#emptied = resolve
     const timer = setTimeout(resolve, deadline)
@@ -99,19 +140,21 @@ export class LineWriter {
 
   #writeNext(): void {
     if (this.#isWriting) return
+    if (this.#pieces.length === 0 && this.#isDue) this.#finishPiece()
     const piece = this.#pieces.shift()
     if (piece === undefined) return this.#emptied?.()
     this.#isWriting = true
     this.#write(piece)
   }
 
-  #write(piece: string): void {
+  #write(piece: Buffer): void {
     this.#stream.write(piece, error => {
       if (this.#isGone) return
       // A full disk may have room again.
       if (error) return void setTimeout(() => this.#isGone || this.#write(piece), this.#retry).unref()
       this.#isWriting = false
-      this.#waitingBytes -= Buffer.byteLength(piece)
+      this.#waitingBytes -= piece.length
+      if (piece.length <= this.#pieceSize) this.#spare = Buffer.from(piece.buffer)
       this.#tellLoss()
       this.#writeNext()
     })
@@ -137,7 +180,7 @@ export class LineWriter {
     const fields = JSON.stringify({ pid: process.pid, lines, from, to, msg }).slice(1)
     const line = `${lineHead('warn', Date.now(), this.#isNumeric)},${fields}\n`
     const rendered = this.#render === null ? line : this.#render(line)
-    this.#take(rendered, Buffer.byteLength(rendered))
+    this.#take(rendered)
     this.flush()
   }
 
@@ -146,7 +189,8 @@ export class LineWriter {
     if (this.#isGone) return
     this.#isGone = true
     this.#waitingBytes = 0
-    for (const piece of this.#pieces) this.#dropped.value += piece.split('\n').length - 1
+    this.#finishPiece()
+    for (const piece of this.#pieces) this.#dropped.value += piece.toString().split('\n').length - 1
     this.#pieces.length = 0
     this.#emptied?.()
   }
