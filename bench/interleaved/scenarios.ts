@@ -10,7 +10,7 @@ export interface Scenario {
   readonly peer: (name: string, root: string) => Peer
 }
 
-const zone = (mix: MixName): Scenario => ({ mix, peer: (name, root) => gatehouse(name, root) })
+const zone = (mix: MixName): Scenario => ({ mix, peer: (name, root) => gatehouse(name, { root }) })
 const native = (mix: MixName): Scenario => ({
   mix,
   peer: (name, root) => gatehouseAi('native', name, { root }),
@@ -22,6 +22,8 @@ const governedBy = (settings: Parameters<typeof gatehouseWith>[0]): Scenario => 
 
 export const scenarios = {
   get: zone('get'),
+  /** With the access log. */
+  logged: { mix: 'get', peer: (name, root) => gatehouse(name, { root, logsAccess: true }) },
   post: zone('post'),
   mixed: zone('mixed'),
   upload: zone('upload'),

@@ -113,7 +113,7 @@ function runProfile(peers: Peers, origin: number, isQuick: boolean): Promise<Pro
 /** Measures the package, which is what is shipped. */
 async function measureStartup(origin: number): Promise<number> {
   execFileSync(process.execPath, [join(ROOT, 'build/package.ts')])
-  const peer = gatehouse('gatehouse', ROOT, undefined, 0, 'dist/main.js')
+  const peer = gatehouse('gatehouse', { program: 'dist/main.js' })
   const times: number[] = []
   while (times.length < STARTS) {
     const proxy = await launchPeer(peer, origin)

@@ -36,8 +36,8 @@ export interface Peer {
 /** Every contestant, in the order of the reports. */
 export const PEERS: readonly Peer[] = [
   gatehouse(),
-  gatehouse(ONE_WORKER, undefined, undefined, 1),
-  gatehouse(TWO_WORKERS, undefined, undefined, 2),
+  gatehouse(ONE_WORKER, { workers: 1 }),
+  gatehouse(TWO_WORKERS, { workers: 2 }),
   gatehouseAi('native'),
   gatehouseAiInRedis(),
   gatehouseOauth(),

@@ -59,7 +59,7 @@ async function measure(root: string, load: Load, name: string): Promise<number> 
   const gateway = await launch(
     `tunnel-${name}`,
     port,
-    await gatehouse('gatehouse', root).prepare(port, origin),
+    await gatehouse('gatehouse', { root }).prepare(port, origin),
   )
   try {
     const pairs: [Socket, Socket][] = []

@@ -36,7 +36,7 @@ export const gatehousesWithRules: readonly Peer[] = [
 const EXPRESSION = `'request.method == "GET" && request.path == "/"'`
 
 function withSettings(name: string, settings: () => Promise<string>): Peer {
-  return gatehouse(name, undefined, settings)
+  return gatehouse(name, { more: settings })
 }
 
 function inRedis(peer: Peer): Peer {

@@ -6,13 +6,27 @@ import { emptyFolder, keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'
 import { identityFiles } from '../tls.ts'
 
-/** Makes a peer of the Gatehouse in a source tree, with more settings if given: of its sources, or of another `program` in it. */
+interface GatehouseOptions {
+  /** The folder of its source tree. */
+  readonly root?: string
+  /** Makes further settings. */
+  readonly more?: () => Promise<string>
+  readonly workers?: number
+  /** Its path in the tree. */
+  readonly program?: string
+  readonly logsAccess?: boolean
+}
+
+/** Makes a peer of the Gatehouse in a source tree. */
 export function gatehouse(
   name = 'gatehouse',
-  root = ROOT,
-  more: () => Promise<string> = async () => '',
-  workers = 0,
-  program = 'src/main.ts',
+  {
+    root = ROOT,
+    more = async () => '',
+    workers = 0,
+    program = 'src/main.ts',
+    logsAccess = false,
+  }: GatehouseOptions = {},
 ): Peer {
   return {
     name,
@@ -21,7 +35,7 @@ export function gatehouse(
     async prepare(port, origin, isTls = false) {
       const path = keep(
         'gatehouse.yaml',
-        config(workers, port, await freePort(), origin, isTls) + (await more()),
+        config(workers, port, await freePort(), origin, isTls, logsAccess) + (await more()),
       )
       const args = [join(root, program), 'start', '--config', path]
       return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() } }
@@ -32,12 +46,19 @@ export function gatehouse(
 /** Lets connections live as long as the load, as nginx's do here: h2load opens none anew. */
 export const unboundedConnections = 'limits: { requests_per_connection: 1000000000 }\n'
 
-function config(workers: number, port: number, admin: number, origin: number, isTls: boolean): string {
+function config(
+  workers: number,
+  port: number,
+  admin: number,
+  origin: number,
+  isTls: boolean,
+  logsAccess: boolean,
+): string {
   return `workers: ${workers}
 listen: ${isTls ? `[{ address: '127.0.0.1:${port}', tls: true }]\n${tls()}` : `['127.0.0.1:${port}']`}
 admin: 127.0.0.1:${admin}
 log:
-  access: false
+  access: ${logsAccess}
 ${unboundedConnections}pools:
   origin:
     origins: ['http://127.0.0.1:${origin}']
