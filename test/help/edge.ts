@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import { EdgeMetrics } from '../../src/metrics/counters/edge-metrics.ts'
-import { AccessLog, createLogger, type LogDestination } from '../../src/log/log.ts'
+import { AccessLog } from '../../src/log/access-log.ts'
+import { createLogger, type LogDestination } from '../../src/log/log.ts'
 import type { AccessConfig, ListConfig } from '../../src/config/model/access-config.ts'
 import type {
   AiConfig,

@@ -2,7 +2,7 @@
 
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
-import type { AccessEntry } from '../../log/log.ts'
+import type { AccessEntry } from '../../log/access-log.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
@@ -72,7 +72,8 @@ function countOpening({ resolve, connect, handshake }: Dial['times'], phases: Ed
 
 function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
   const times: Partial<Record<Phase, number>> = {}
-  for (const [phase, ms] of Object.entries(x.openingTimes ?? {})) if (ms >= 0) times[phase as Phase] = ms
+  if (x.openingTimes !== null)
+    for (const [phase, ms] of Object.entries(x.openingTimes)) if (ms >= 0) times[phase as Phase] = ms
   if (x.bodySentAt !== 0) times.send = x.bodySentAt - x.sentAt
   if (x.respondedAt === 0) return times
   times.wait = waitTime(x)

@@ -2,7 +2,8 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
-import type { AccessLog, Logger } from '../../log/log.ts'
+import type { AccessLog } from '../../log/access-log.ts'
+import type { Logger } from '../../log/log.ts'
 import type { SidePortAuth } from '../../net/http/side-port-auth.ts'
 import type { Endpoint, OriginConfig } from '../../config/model/config.ts'
 import type { Geo } from '../../access/files/geo.ts'

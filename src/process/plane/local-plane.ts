@@ -1,7 +1,8 @@
 // A data plane in this process: that of one worker, or the only one.
 
 import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
-import { AccessLog, type LogDestination, type Logger } from '../../log/log.ts'
+import { AccessLog } from '../../log/access-log.ts'
+import type { LogDestination, Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/model/config.ts'
 import type { Bans } from '../../access/bans/bans.ts'
