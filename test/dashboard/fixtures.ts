@@ -1,11 +1,13 @@
 // What there is to see on the pages of the dashboard, for tests that look at all of them: whoever adds a page adds here what its path and its state need.
 
+import { bucketsOf } from '../../src/budgets/buckets.ts'
 import { mintSecret } from '../../src/oauth/clients/secret.ts'
 import { slotOf } from '../../src/store/records/tally.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
 import { viewOf } from '../admin/providers/providers.ts'
 import { auditEntry } from '../store/contract-specimens.ts'
+import { tokenWith } from '../tokens/token-with.ts'
 import type { openDashboard } from './site.ts'
 import { furnishRules, furnishZone } from './zones/zone.ts'
 
@@ -17,7 +19,6 @@ export const hostile = `"><img src=x onerror=alert(1)>'&lt;`
 /** Makes what there is, and returns what the `{name}` steps of paths stand for. */
 const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>>)[] = [
   async ({ account }) => ({ account, operation: 'createToken', guide: 'configuration' }),
-  async ({ keepToken }) => ({ token: (await keepToken(['API Tokens Read'], { name: hostile })).token.id }),
   async ({ account, kept, keys, clock }) => {
     const { client, grant, member } = await keepAccess(kept)
     const { record, version } = (await kept.oauthClients.get(account, client.id))!
@@ -44,6 +45,7 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     }
     const changed = ['name', 'scopes', 'content']
     await kept.audit.append(auditEntry({ account, resourceName: hostile, at: clock.now(), changed, values }))
+    const token = await furnishBudgets(site)
     edge.entrance = {
       origin: 'http://ai.test:8080',
       provider: {
@@ -59,6 +61,7 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     return {
       ...(await furnishRoute(site)),
       ...(await furnishKey(site)),
+      ...token,
       gateway: 'default',
       log: entry.id,
       failed: failed.id,
@@ -123,6 +126,58 @@ async function furnishRoute({ ask }: Site): Promise<Readonly<Record<string, stri
   const { result: route } = (await ask('POST', routes, { body: { name: 'support', elements } })).json
   await ask('POST', `${routes}/${route.id}/versions`, { body: { elements } })
   return { modelroute: route.id, version: route.version.version_id }
+}
+
+/** Sets budgets of a gateway and of a token, and what is spent of them: of each about as much as may be. */
+async function furnishBudgets(site: Site): Promise<Readonly<Record<string, string>>> {
+  const { ask, kept, account, clock, user } = site
+  const partition = { mode: 'partition' }
+  const rules = [
+    { id: 'each', limit: 100, limitType: 'cost', window: 'month', time_zone: 'Europe/Berlin' },
+    {
+      limit: 2.5,
+      limitType: 'cost',
+      window: 86_400,
+      technique: 'sliding',
+      token: partition,
+      model: partition,
+    },
+    { limit: 50, limitType: 'tokens', window: 60, metadata: { who: { mode: 'filter', values: [hostile] } } },
+    { limit: 4, limitType: 'concurrency', person: partition },
+    { id: 'x'.repeat(64), enabled: false, limit: 1, limitType: 'tokens', window: 'day' },
+  ]
+  const { json } = await ask('GET', '/ai-gateway/gateways/default')
+  await ask('PUT', '/ai-gateway/gateways/default', { body: { ...json.result, spend_limits: { rules } } })
+  const { token: made } = await site.keepToken(['AI Gateway Run'], { name: hostile })
+  const limits = {
+    rules: [
+      { ...rules[0], time_zone: 'UTC' },
+      { ...rules[4], id: 'off' },
+    ],
+  }
+  const { result: token } = (await ask('GET', `/tokens/${made.id}`)).json
+  await ask('PUT', `/tokens/${made.id}`, { body: { ...token, spend_limits: limits } })
+  const { record: gateway } = (await kept.gateways.get(account, 'default'))!
+  const { record: limited } = (await kept.tokens.get(account, made.id))!
+  const call = { provider: 'openai', model: hostile, metadata: { who: hostile } }
+  const entry = entryWith(3, { createdAt: clock.now(), ...call, tokenId: made.id, tokenName: hostile })
+  await keepEntries(kept, [entry])
+  const lines = bucketsOf(gateway, limited, call, clock.now()).map(({ bucket, window, rule }, i) => ({
+    ...{ bucket, window, limit: rule.limit, share: `share ${i}`, ifLost: 0, need: 0, want: 0 },
+    ...{
+      total: rule.unit === 'concurrency' ? 0 : Math.ceil(rule.limit * (0.4 + 0.3 * i)),
+      keep: Math.ceil(rule.limit / 8),
+    },
+  }))
+  await kept.budgets.step({ account, sequence: 1, lease: 15_000, lines })
+  const { record: member } = (await kept.members.find(account, user.id))!
+  const own = {
+    ...limited,
+    ...tokenWith().token,
+    person: { user: user.id, email: user.email, member: member.id },
+  }
+  await kept.tokens.insert({ ...own, account, policies: made.policies, spendLimits: limited.spendLimits! })
+  return { token: made.id, budget: 'each' }
 }
 
 /** Adds a key of a provider to the gateway. */

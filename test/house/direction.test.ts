@@ -96,6 +96,7 @@ const ranks: Readonly<Record<string, Levels>> = {
   dashboard: [
     ['page'],
     ['parts'],
+    ['budgets'],
     ['audit', 'errors', 'gateways', 'members', 'oauth-clients', 'overview', 'providers', 'tokens', 'zones'],
     ['logs'],
     ['.'],

@@ -3,19 +3,23 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { facts } from '../../pages/parts/components.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
+import { nearestOf, nearestRow } from '../budgets/rule-cards.ts'
+import type { RuleBudgets } from '../budgets/rule.ts'
 import { dangerZone } from '../parts/forms.ts'
 import { type NearKey, nearTable } from '../parts/near-keys.ts'
 import { codeBlock, time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
+import { findBudgets } from './budgets/owner.ts'
 import { crumbsOf, findGateway, gatewayOf } from './page-data.ts'
 import { attemptsInWords, type Gateway, limitInWords, logsInWords } from './gateway.ts'
 import { authenticationBadge } from './list.ts'
 import { snippetsFor } from './snippets.ts'
 
 export const showGateway: Handler = async request => {
-  const [response, limits] = await Promise.all([
+  const [response, limits, budgets] = await Promise.all([
     findGateway(request),
     request.api.get<readonly RateLimit[]>(gatewayOf(request, 'rate_limits')),
+    findBudgets(request),
   ])
   const gateway = response.result
   const account = request.account.id
@@ -31,8 +35,8 @@ export const showGateway: Handler = async request => {
   return {
     title: gateway.id,
     crumbs: crumbsOf(request),
-    actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a><a class="button plain small" href="${paths.modelRoutes(account, gateway.id)}">Routes</a>${mayEdit && html`<a class="button plain small" href="${paths.providerKeys(account, gateway.id)}">Provider keys</a>`}`,
-    content: html`${authenticationCard(request, gateway, mayEdit)}${settingsCard(request, gateway, mayEdit)}${limits.result.map(limitCard)}${callCard(request)}${dangerZone(mayEdit ? dangers : [])}`,
+    actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a><a class="button plain small" href="${paths.modelRoutes(account, gateway.id)}">Routes</a><a class="button plain small" href="${paths.budgets(account, gateway.id)}">Budgets</a>${mayEdit && html`<a class="button plain small" href="${paths.providerKeys(account, gateway.id)}">Provider keys</a>`}`,
+    content: html`${authenticationCard(request, gateway, mayEdit)}${settingsCard(request, gateway, mayEdit)}${limits.result.map(limitCard)}${budgetsCard(request, budgets.result)}${callCard(request)}${dangerZone(mayEdit ? dangers : [])}`,
   }
 }
 
@@ -77,6 +81,20 @@ interface RateLimit {
 
 function limitCard({ name, limit, nearest }: RateLimit): Html {
   return html`<section class="card" aria-labelledby="limit" id="limit-card" data-live="5"><h2 id="limit">Rate limit</h2>${nearTable(name, limit, nearest)}</section>`
+}
+
+/** How many budgets are shown: those that have used most of their limits. */
+const maxNearest = 3
+
+function budgetsCard(request: PageRequest, budgets: readonly RuleBudgets[]): Html | null {
+  if (budgets.length === 0) return null
+  const nearest = nearestOf(budgets, maxNearest)
+  const all = html`<a href="${paths.budgets(request.account.id, request.params.gateway!)}">All budgets</a>`
+  return html`<section class="card" aria-labelledby="budgets" id="budgets-card" data-live="5"><h2 id="budgets">Budgets</h2>${
+    nearest.length === 0
+      ? html`<p class="hint">Nothing is spent of them yet.</p>`
+      : html`<ul class="rows">${nearest.map(nearestRow)}</ul>`
+  }<p>${all}</p></section>`
 }
 
 function callCard(request: PageRequest): Html {

@@ -1,5 +1,6 @@
 // An AI gateway in the form of the management API, and its settings in words.
 
+import type { SpendLimits } from '../budgets/rule.ts'
 import { grouped } from '../parts/numbers.ts'
 
 /** The part that the pages set and show; the API takes it back whole. */
@@ -19,6 +20,9 @@ export interface Gateway {
   readonly retry_backoff: 'constant' | 'linear' | 'exponential' | null
   readonly on_abandon: 'abort' | 'drain'
   readonly stream_usage: boolean
+  readonly spend_limits: SpendLimits | null
+  readonly default_max_tokens: number
+  readonly unpriced_cost: number | null
   readonly created_at: string
   readonly modified_at: string
 }

@@ -1,6 +1,11 @@
 // The pages of AI gateways.
 
+import { budgetEditing } from '../budgets/rule-editing.ts'
 import type { Route } from '../page/page-request.ts'
+import { gatewayBudgets } from './budgets/owner.ts'
+import { showBudgets } from './budgets/budget-list.ts'
+import { showBudget } from './budgets/budget-page.ts'
+import { changeBudgetSettings, showBudgetSettings } from './budgets/budget-settings.ts'
 import { confirmAuthentication, switchAuthentication } from './authentication.ts'
 import { createGateway, showNewGateway } from './creation.ts'
 import { confirmDeletion, deleteGateway } from './deletion.ts'
@@ -21,12 +26,25 @@ import { showKeys } from './provider-keys/key-list.ts'
 import { sendTest, showTest } from './test-request.ts'
 import { createToken, showNewToken } from './token.ts'
 
+const {
+  showNewBudget,
+  addBudget,
+  showBudgetForm,
+  changeBudget,
+  confirmBudgetReset,
+  resetBudget,
+  confirmBudgetDeletion,
+  deleteBudget,
+} = budgetEditing(gatewayBudgets)
+
 const reading = { permission: 'AI Gateway Read' } as const
 const editing = { permission: 'AI Gateway Edit' } as const
 
 const gateways = '/dashboard/{account}/gateways'
 const gateway = `${gateways}/{gateway}`
 const keys = `${gateway}/keys`
+const budgets = `${gateway}/budgets`
+const budget = `${budgets}/{budget}`
 const modelRoutes = `${gateway}/routes`
 const modelRoute = `${modelRoutes}/{modelroute}`
 
@@ -52,6 +70,32 @@ export const gatewayRoutes: readonly Route[] = [
   },
   { path: `${gateway}/test`, permission: 'AI Gateway Run', show: showTest, effect: 'tries', take: sendTest },
   { path: `${gateway}/delete`, ...editing, show: confirmDeletion, effect: 'ends', take: deleteGateway },
+  { path: budgets, ...reading, show: showBudgets },
+  // No name of a budget contains this character.
+  {
+    path: `${budgets}/~new`,
+    ...editing,
+    show: showNewBudget,
+    effect: 'sets',
+    take: addBudget,
+  },
+  {
+    path: `${budgets}/~settings`,
+    ...editing,
+    show: showBudgetSettings,
+    effect: 'sets',
+    take: changeBudgetSettings,
+  },
+  { path: budget, ...reading, show: showBudget },
+  { path: `${budget}/edit`, ...editing, show: showBudgetForm, effect: 'sets', take: changeBudget },
+  { path: `${budget}/reset`, ...editing, show: confirmBudgetReset, effect: 'ends', take: resetBudget },
+  {
+    path: `${budget}/delete`,
+    ...editing,
+    show: confirmBudgetDeletion,
+    effect: 'ends',
+    take: deleteBudget,
+  },
   // The API shows keys to those alone who may set them.
   { path: keys, ...editing, show: showKeys },
   { path: `${keys}/new`, ...editing, show: showNewKey, effect: 'opens', take: addKey },

@@ -115,7 +115,10 @@ export function settingFields(draft: Draft): Html {
 
 /** Returns the initial values of the form of a gateway. */
 export function valuesOf(
-  gateway: Omit<Gateway, 'id' | 'created_at' | 'modified_at'>,
+  gateway: Omit<
+    Gateway,
+    'id' | 'created_at' | 'modified_at' | 'spend_limits' | 'default_max_tokens' | 'unpriced_cost'
+  >,
 ): Record<string, string> {
   return {
     rate_limiting_limit: String(gateway.rate_limiting_limit),

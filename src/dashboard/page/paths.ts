@@ -49,6 +49,8 @@ export const paths = {
   tokenState: (account: string, token: string) => at(account, 'tokens', token, 'state'),
   rollToken: (account: string, token: string) => at(account, 'tokens', token, 'roll'),
   revokeToken: (account: string, token: string) => at(account, 'tokens', token, 'revoke'),
+  tokenBudgets: (account: string, token: string, ...below: readonly string[]) =>
+    at(account, 'tokens', token, 'budgets', ...below),
   ownTokens: ownTokensOf,
   newOwnToken: (account: string) => at(account, 'your-tokens', 'new'),
   revokeOwnToken: (account: string, token: string) => at(account, 'your-tokens', token, 'revoke'),
@@ -112,6 +114,8 @@ export const paths = {
     at(account, 'gateways', gateway, 'routes', route, 'versions', version),
   deleteModelRoute: (account: string, gateway: string, route: string) =>
     at(account, 'gateways', gateway, 'routes', route, 'delete'),
+  budgets: (account: string, gateway: string, ...below: readonly string[]) =>
+    at(account, 'gateways', gateway, 'budgets', ...below),
   deleteGateway: (account: string, gateway: string) => at(account, 'gateways', gateway, 'delete'),
   providers: (account: string) => at(account, 'providers'),
   provider: (account: string, provider: string) => at(account, 'providers', provider),

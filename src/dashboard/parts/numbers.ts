@@ -13,10 +13,12 @@ export function compact(value: number): string {
   return (value < 10_000 ? short() : lettered()).format(value)
 }
 
-/** Writes US dollars with the significant digits, as `$1.20` or `$0.000015`. */
+/** Writes US dollars with the significant digits, as `$1.20`, `$0.50` or `$0.000015`. */
 export function dollars(cost: number): string {
   if (cost === 0) return '$0'
-  return `$${(cost >= 1 ? cents() : significant()).format(cost)}`
+  const nanodollars = Math.round(cost * 1e9)
+  const isInCents = cost >= 1 || (nanodollars > 0 && nanodollars % 1e7 === 0)
+  return `$${(isInCents ? cents() : significant()).format(cost)}`
 }
 
 const format = (options: Intl.NumberFormatOptions = {}) =>

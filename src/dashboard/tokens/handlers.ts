@@ -2,12 +2,13 @@
 
 import { html } from '../../base/text/html.ts'
 import { paths, withQuery } from '../page/paths.ts'
-import { apiPath } from '../page/api-client.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
 import { redirectWith } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
 import { isPicking, pickPreset, presetField } from '../parts/picker.ts'
+import { budgetsPart } from './budgets.ts'
+import { tokenOf, tokensOf } from './page-data.ts'
 import { bodyOf, lists, permissionsIn, renamed } from './token-form.ts'
 import type { PermissionGroup, Token } from './token.ts'
 import { listView, newTokenView, revokeView, rollView, tokenView, valueView } from './views.ts'
@@ -65,6 +66,7 @@ export const showToken: Handler = async request => {
     account: request.account.id,
     token: response.result,
     mayWrite: request.may('API Tokens Write'),
+    budgets: await budgetsPart(request, response.result),
   })
 }
 
@@ -114,14 +116,4 @@ async function newToken(request: PageRequest, draft: Draft) {
 export function pickPermissions(draft: Draft, groups: readonly PermissionGroup[]): Draft {
   const open = groups.filter(({ is_selectable }) => is_selectable)
   return pickPreset(draft, 'permissions', open)
-}
-
-/** Returns the path of the tokens of the account in the API. */
-export function tokensOf({ account }: PageRequest): string {
-  return apiPath('accounts', account.id, 'tokens')
-}
-
-/** Returns the path of the token of the page in the API. */
-export function tokenOf({ account, params }: PageRequest): string {
-  return apiPath('accounts', account.id, 'tokens', params.token!)
 }

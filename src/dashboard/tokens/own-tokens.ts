@@ -11,6 +11,7 @@ import { draftForm } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { codeBlock, shownOnce, time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
+import { ownBudgets } from './budgets.ts'
 import { endOf } from './token-form.ts'
 import type { Token } from './token.ts'
 
@@ -21,6 +22,8 @@ export const showOwnTokens: Handler = async request => {
     page: request.query.get('page'),
     account_id: request.account.id,
   })
+  const budgets = new Map<string, Html | null>()
+  for (const token of response.result) budgets.set(token.id, await ownBudgets(request, token))
   const account = request.account.id
   const create = html`<a class="button" href="${paths.newOwnToken(account)}">Create a token</a>`
   if (response.info!.total_count === 0)
@@ -35,6 +38,9 @@ export const showOwnTokens: Handler = async request => {
     { title: 'Last used', cell: ({ last_used_on }: Token) => time(last_used_on) },
     { title: 'Expires', cell: ({ expires_on }: Token) => time(expires_on) },
     { title: 'Created', cell: ({ issued_on }: Token) => time(issued_on) },
+    ...(Array.from(budgets.values()).some(bars => bars !== null)
+      ? [{ title: 'Budgets', cell: ({ id }: Token) => budgets.get(id) ?? null }]
+      : []),
     {
       title: 'End it',
       cell: ({ id, name }: Token) =>

@@ -1,6 +1,8 @@
 // The pages of API tokens.
 
+import { budgetEditing } from '../budgets/rule-editing.ts'
 import type { Route } from '../page/page-request.ts'
+import { tokenBudgets } from './budgets.ts'
 import { changeToken, confirmState, showEditToken, switchState } from './editing.ts'
 import {
   confirmRevoke,
@@ -13,7 +15,22 @@ import {
   showTokens,
 } from './handlers.ts'
 
+const {
+  showNewBudget,
+  addBudget,
+  showBudgetForm,
+  changeBudget,
+  confirmBudgetReset,
+  resetBudget,
+  confirmBudgetDeletion,
+  deleteBudget,
+} = budgetEditing(tokenBudgets)
+
+const writing = { permission: 'API Tokens Write' } as const
+
 const tokens = '/dashboard/{account}/tokens'
+
+const budgets = `${tokens}/{token}/budgets`
 
 export const tokenRoutes: readonly Route[] = [
   { path: tokens, permission: 'API Tokens Read', show: showTokens },
@@ -52,5 +69,28 @@ export const tokenRoutes: readonly Route[] = [
     show: confirmRevoke,
     effect: 'ends',
     take: revokeToken,
+  },
+  // No name of a budget contains this character.
+  { path: `${budgets}/~new`, ...writing, show: showNewBudget, effect: 'opens', take: addBudget },
+  {
+    path: `${budgets}/{budget}/edit`,
+    ...writing,
+    show: showBudgetForm,
+    effect: 'opens',
+    take: changeBudget,
+  },
+  {
+    path: `${budgets}/{budget}/reset`,
+    ...writing,
+    show: confirmBudgetReset,
+    effect: 'ends',
+    take: resetBudget,
+  },
+  {
+    path: `${budgets}/{budget}/delete`,
+    ...writing,
+    show: confirmBudgetDeletion,
+    effect: 'ends',
+    take: deleteBudget,
   },
 ]

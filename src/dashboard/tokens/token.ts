@@ -1,5 +1,6 @@
 // An API token in the form of the management API, and its permissions in words.
 
+import type { SpendLimits } from '../budgets/rule.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 
 export interface Token {
@@ -14,6 +15,7 @@ export interface Token {
   }
   readonly gateways?: readonly string[]
   readonly models?: readonly string[]
+  readonly spend_limits?: SpendLimits
   readonly expires_on?: string
   readonly not_before?: string
   readonly issued_on: string

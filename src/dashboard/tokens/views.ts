@@ -180,9 +180,10 @@ interface OneToken {
   readonly account: string
   readonly token: Token
   readonly mayWrite: boolean
+  readonly budgets: Html | null
 }
 
-export function tokenView({ account, token, mayWrite }: OneToken): View {
+export function tokenView({ account, token, mayWrite, budgets }: OneToken): View {
   const isOn = token.status !== 'disabled'
   const dangers = [
     {
@@ -211,7 +212,7 @@ export function tokenView({ account, token, mayWrite }: OneToken): View {
   return {
     title: token.name,
     crumbs: crumbsOf(account),
-    content: html`<div class="card">${factsOf(token)}${mayWrite && token.person === undefined && html`<p><a class="button plain small" href="${paths.editToken(account, token.id)}">Edit</a></p>`}</div>${dangerZone(mayWrite ? offered : [])}`,
+    content: html`<div class="card">${factsOf(token)}${mayWrite && token.person === undefined && html`<p><a class="button plain small" href="${paths.editToken(account, token.id)}">Edit</a></p>`}</div>${budgets}${dangerZone(mayWrite ? offered : [])}`,
   }
 }
 
