@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { inTime } from '../base/turns/in-time.ts'
+import { BudgetMetrics } from '../metrics/counters/budget-metrics.ts'
 import type { Logger } from '../log/log.ts'
 import type { BudgetReply } from '../store/records/budget.ts'
 import type { Budgets } from '../store/contract/budgets.ts'
@@ -17,6 +18,7 @@ interface HolderOptions {
   readonly budgets: Pick<Budgets, 'step'>
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn' | 'info'>
+  readonly metrics?: Pick<BudgetMetrics, 'steps' | 'uncounted'>
   /** Unique among all processes; random by default. */
   readonly id?: string
   /** Ms between two looks; null if somebody else calls `look`. */
@@ -62,6 +64,7 @@ export class BudgetHolder implements Lender {
   readonly #budgets: HolderOptions['budgets']
   readonly #clock: Clock
   readonly #log: HolderOptions['log']
+  readonly #metrics: NonNullable<HolderOptions['metrics']>
   readonly #id: string
   readonly #lookPeriod: number | null
   readonly #patience: number | null
@@ -77,6 +80,7 @@ export class BudgetHolder implements Lender {
     budgets,
     clock,
     log,
+    metrics = new BudgetMetrics(),
     id = randomBytes(9).toString('base64url'),
     lookPeriod = usualPeriod,
     patience = usualPatience,
@@ -86,6 +90,7 @@ export class BudgetHolder implements Lender {
     this.#budgets = budgets
     this.#clock = clock
     this.#log = log
+    this.#metrics = metrics
     this.#id = id
   }
 
@@ -257,11 +262,13 @@ export class BudgetHolder implements Lender {
     try {
       const step = { account: account.id, sequence: ++this.#sequence, lease, lines }
       const reply = await this.#bound(this.#budgets.step(step))
+      this.#metrics.steps[reply.isGranted ? 'granted' : 'refused'].inc()
       this.#comeBack(account)
       for (const [i, purse] of purses.entries()) purse.confirm(reply.states[i]!, reply.isGranted, now)
       if (!reply.isGranted && calls.length > 1) return false
       for (const call of calls) call.resolve(this.#verdict(call, purses, reply))
     } catch (error) {
+      this.#metrics.steps.failed.inc()
       this.#goOut(account, error)
       for (const purse of purses) purse.lose()
       admitAllWithout(calls, this.#clock.monotonic())
@@ -292,12 +299,14 @@ export class BudgetHolder implements Lender {
   #goOut(account: Account, error: unknown): void {
     if (account.isOut) return
     account.isOut = true
+    this.#metrics.uncounted.inc()
     if (++this.#out === 1) this.#log.warn({ err: error }, 'budgets not counted: store unreachable')
   }
 
   #comeBack(account: Account): void {
     if (!account.isOut) return
     account.isOut = false
+    this.#metrics.uncounted.dec()
     if (--this.#out === 0) this.#log.info('budgets counted again')
   }
 

@@ -44,6 +44,11 @@ export class Reservation {
     for (const purse of purses) purse.join()
   }
 
+  /** False if it was admitted without the store. */
+  get isGranted(): boolean {
+    return this.#isGranted
+  }
+
   get reserved(): readonly number[] {
     return this.#reserved
   }

@@ -174,6 +174,7 @@ const moves: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GatehouseProviderKeyRejected: { 'gatehouse_ai_keys_set_aside_total{status="401"': '0+1x200' },
   GatehouseRateLimitsDiffer: { gatehouse_rate_limits_differing: '1x200' },
   GatehouseRateLimitFallbacks: { gatehouse_rate_limit_fallbacks_total: '0+1x200' },
+  GatehouseBudgetsUncounted: { gatehouse_budget_uncounted_accounts: '1x200' },
   GatehouseLogLinesDropped: { gatehouse_log_lines_dropped_total: '0+1x200' },
 }
 

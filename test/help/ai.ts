@@ -153,6 +153,7 @@ export async function startAi(
   const time = clock && { clock }
   const budgets = new BudgetHolder({
     ...{ budgets: store.budgets, clock: clock ?? systemClock, log },
+    metrics: metrics.budgets,
     ...settings.budgets,
   })
   const issuer = 'https://id.example'

@@ -83,16 +83,22 @@ test('over a limit the refusal names rule, amounts and wait, and reaches neither
   assert.equal(refused.field('x-should-retry'), wait > 60 ? 'false' : 'true')
   assert.equal(bodies.length, 2)
   assert.equal((await ai.logged(2)).length, 2)
+  const { atOnce, afterStep, steps } = ai.edge.metrics.budgets
+  assert.deepEqual([atOnce.granted.value + afterStep.granted.value, afterStep.over.value], [2, 1])
+  assert.ok(steps.granted.value > 0 && steps.refused.value > 0)
+  await ask({ max_tokens: 100 })
+  assert.equal(atOnce.over.value + afterStep.over.value, 2)
 })
 
 test('a call that can never fit is refused for good, with the maximum that would', async t => {
-  const { ask, bodies } = await start(t, [rule({ limit: 0.001 })])
+  const { ai, ask, bodies } = await start(t, [rule({ limit: 0.001 })])
   const refused = await ask({ max_tokens: 1000 })
   assert.equal(refused.status, 403)
   const most = Number(/with max_tokens of at most (\d+) it could fit/.exec(refused.text)?.[1])
   assert.ok(most > 50 && most < 100, String(most))
   assert.equal(refused.field('retry-after'), null)
   assert.equal(refused.field('x-should-retry'), 'false')
+  assert.equal(ai.edge.metrics.budgets.afterStep.never_fits.value, 1)
   assert.equal((await ask({ max_tokens: most })).status, 200)
   assert.equal(bodies.length, 1)
 })
@@ -115,6 +121,7 @@ test('a model without a price is refused, or counted flat', async t => {
   const refused = await ask({ model: 'openai/gpt-unknown' })
   assert.equal(refused.status, 403)
   assert.match(refused.text, /openai\/gpt-unknown/)
+  assert.equal(ai.edge.metrics.budgets.atOnce.without_price.value, 1)
   await ai.change({ unpricedCost: 0.25 } as Partial<Gateway>)
   await until(async () => (await ask({ model: 'openai/gpt-unknown' })).status === 200)
   assert.equal(await spentOf(ai), 250_000_000)
@@ -239,6 +246,10 @@ for (const whenUnreachable of ['closed', 'open'] as const)
     await redis.kill()
     const { status, text } = await ask({ max_tokens: 50 })
     assert.equal(status, whenUnreachable === 'open' ? 200 : 503, text)
+    const { atOnce, afterStep, uncounted } = ai.edge.metrics.budgets
+    const outcome = whenUnreachable === 'open' ? 'granted_without_store' : 'store_unreachable'
+    assert.equal(atOnce[outcome].value + afterStep[outcome].value, 1)
+    assert.equal(uncounted.value, 1)
   })
 
 test('a call whose caller leaves while the store is asked reserves nothing for ever', async t => {

@@ -16,6 +16,7 @@ import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
 import { calledModel } from '../ai/token-limits.ts'
 import { budgetLines, refusedLines } from './budget-fields.ts'
+import { countDecision } from './count-budget.ts'
 
 /**
  * Reserves for the model of the present attempt, and gives back what an earlier one reserved. Refuses a call
@@ -42,10 +43,15 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
     known === null && ai.gateway!.unpricedCost != null ? nanodollars(ai.gateway!.unpricedCost) : null
   const units = buckets.map(({ rule }) => rule.unit)
   const cost = known ?? flat
-  if (x.upgrade === 'requested' && units.some(unit => unit !== 'concurrency'))
+  const { atOnce } = x.plane.metrics.budgets
+  if (x.upgrade === 'requested' && units.some(unit => unit !== 'concurrency')) {
+    atOnce.without_bound.inc()
     return refuseForGood(ai, 'over', unboundedSession)
-  if (cost === null && units.includes('cost'))
+  }
+  if (cost === null && units.includes('cost')) {
+    atOnce.without_price.inc()
     return refuseForGood(ai, 'unpriced', JSON.stringify(`${provider}/${model ?? '?'}`))
+  }
   if (worst.body !== null && ai.body !== null) ai.body = worst.body
   const amounts: Readonly<Record<BudgetUnit, number>> = {
     cost: cost ?? 0,
@@ -56,7 +62,8 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
     const { limit, unit, whenUnreachable } = rule
     return { bucket, window, limit, amount: amounts[unit], whenUnreachable }
   })
-  const conclude = (verdict: Reservation | BudgetRefusal): Refusal | null => {
+  const conclude = (verdict: Reservation | BudgetRefusal, isAtOnce: boolean): Refusal | null => {
+    countDecision(x, verdict, isAtOnce)
     if ('charges' in verdict) {
       // Its caller has left meanwhile.
       if (x.stage !== 'none') {
@@ -78,7 +85,9 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
     return { tokensOut, input, amount: charges[charge]!.amount }
   }
   const verdict = x.plane.ai!.budgets.reserve(ai.gateway!.account, charges)
-  return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
+  return verdict instanceof Promise
+    ? verdict.then(verdict => conclude(verdict, false))
+    : conclude(verdict, true)
 }
 
 /** Replaces what was said of an earlier attempt. */

@@ -2,6 +2,7 @@
 
 import { AccessMetrics } from './access-metrics.ts'
 import { AiMetrics } from './ai-metrics.ts'
+import { BudgetMetrics } from './budget-metrics.ts'
 import { CompressionMetrics } from './compression-metrics.ts'
 import { distributions, Tally, tallies } from './distribution.ts'
 import { LimitMetrics } from './limit-metrics.ts'
@@ -122,6 +123,7 @@ export class EdgeMetrics {
   readonly webSockets = new Tally()
   readonly compression = new CompressionMetrics()
   readonly ai = new AiMetrics()
+  readonly budgets = new BudgetMetrics()
   readonly limits = new LimitMetrics()
   readonly store = new StoreMetrics()
   readonly customErrors = tallies(customErrorSources)

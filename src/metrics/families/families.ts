@@ -3,6 +3,7 @@
 import type { Families, Family } from './family.ts'
 import { accessFamilies } from './access.ts'
 import { aiFamilies } from './ai.ts'
+import { budgetFamilies } from './budgets.ts'
 import { certificateFamilies } from './certificates.ts'
 import { compressionFamilies } from './compression.ts'
 import { limitFamilies } from './limits.ts'
@@ -18,6 +19,7 @@ const all: Families = {
   ...limitFamilies,
   ...accessFamilies,
   ...aiFamilies,
+  ...budgetFamilies,
   ...peopleFamilies,
   ...certificateFamilies,
   ...processFamilies,

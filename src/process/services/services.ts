@@ -122,7 +122,10 @@ export class Services implements AiServices {
     this.spool = new SpoolWriter({ ...exported, metrics: metrics.ai, log })
     const meter = { usageOf, costOf }
     this.logs = new LogQueue({ store, meter, metrics: metrics.ai, log, spool: this.spool })
-    this.budgets = new BudgetHolder({ budgets: store.budgets, clock: systemClock, log })
+    this.budgets = new BudgetHolder({
+      ...{ budgets: store.budgets, clock: systemClock, log },
+      metrics: metrics.budgets,
+    })
     this.prices = { worstCost: (...call) => this.#prices.worstCost(...call) }
     const { counters } = store
     this.limiter = new Limiter({ clock: systemClock, counters, metrics: metrics.limits, log })
