@@ -163,7 +163,7 @@ async function furnishBudgets(site: Site): Promise<Readonly<Record<string, strin
   const entry = entryWith(3, { createdAt: clock.now(), ...call, tokenId: made.id, tokenName: hostile })
   await keepEntries(kept, [entry])
   const lines = bucketsOf(gateway, limited, call, clock.now()).map(({ bucket, window, rule }, i) => ({
-    ...{ bucket, window, limit: rule.limit, share: `share ${i}`, ifLost: 0, need: 0, want: 0 },
+    ...{ bucket, window, limit: rule.limit, share: `share ${i}`, confirmed: 0, ifLost: 0, need: 0, want: 0 },
     ...{
       total: rule.unit === 'concurrency' ? 0 : Math.ceil(rule.limit * (0.4 + 0.3 * i)),
       keep: Math.ceil(rule.limit / 8),

@@ -16,7 +16,7 @@ export async function spendOf(
   const { record: gateway } = (await kept.gateways.get(account, 'default'))!
   const lines = bucketsOf(gateway, token, call, clock.now()).map(({ bucket, window, rule }) => ({
     ...{ bucket, window, limit: rule.limit, share: `share ${shares++}` },
-    ...{ total: spent, keep: reserved, ifLost: 0, need: 0, want: 0 },
+    ...{ total: spent, confirmed: 0, keep: reserved, ifLost: 0, need: 0, want: 0 },
   }))
   await kept.budgets.step({ account, sequence: 1, lease: 15_000, lines })
 }
