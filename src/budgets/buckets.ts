@@ -185,11 +185,15 @@ function metadataFact(name: string): Fact {
   }
 }
 
-/** A model is named with its provider or without; a person by an id or an address. */
+/**
+ * A model is named with its provider or without, and may be any if it is unknown; a person by an id or an
+ * address.
+ */
 function filterOf(fact: Fact, values: readonly string[]): Filter {
   const wanted = new Set(fact === facts.person ? values.map(value => value.toLowerCase()) : values)
   const isWanted = (value: string | null) => value !== null && wanted.has(value)
-  if (fact === facts.model) return (call, caller) => isWanted(call.model) || isWanted(fact(call, caller))
+  if (fact === facts.model)
+    return (call, caller) => call.model === null || isWanted(call.model) || isWanted(fact(call, caller))
   if (fact === facts.person) return (_, { user, email }) => isWanted(user) || isWanted(email)
   return (call, caller) => isWanted(fact(call, caller))
 }

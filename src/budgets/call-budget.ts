@@ -1,7 +1,8 @@
 // What one AI call has reserved in all its budgets, by the units of their rules, until its use is known.
 
-import type { BudgetUnit } from '../store/records/budget-rule.ts'
+import { nanodollarsOf } from '../base/units.ts'
 import type { Reservation } from './reservation.ts'
+import type { Bucket } from './rule-buckets.ts'
 
 /** What a call used; null where that is unknown. */
 interface CallUse {
@@ -15,64 +16,61 @@ interface CallUse {
 }
 
 /** Of what is reserved for a call. */
-interface Parts {
+export interface Parts {
   /** Tokens that the call may produce. */
   readonly tokensOut: number
   /** What the input takes, in the unit of the charge. */
   readonly input: number
 }
 
+/** What a call asked of its budgets. */
+interface Demand {
+  readonly buckets: readonly Bucket[]
+  /** Nanodollars of a call whose model has no price; null if it has one. */
+  readonly flatCost: number | null
+  partsOf(charge: number): Parts
+}
+
 export class CallBudget {
   readonly #reservation: Reservation
-  readonly #units: readonly BudgetUnit[]
-  /** Nanodollars of a call whose model has no price; null if it has one. */
-  readonly #flatCost: number | null
-  readonly #partsOf: (charge: number) => Parts
+  readonly #demand: Demand
 
-  constructor(
-    reservation: Reservation,
-    units: readonly BudgetUnit[],
-    flatCost: number | null,
-    partsOf: (charge: number) => Parts,
-  ) {
+  constructor(reservation: Reservation, demand: Demand) {
     this.#reservation = reservation
-    this.#units = units
-    this.#flatCost = flatCost
-    this.#partsOf = partsOf
+    this.#demand = demand
   }
 
   /** Charges what was used; where that is unknown, all that was reserved. */
   settle({ isBillable, cost, tokens, tokensOut }: CallUse): void {
+    const { buckets, flatCost } = this.#demand
     this.#reservation.settle(
-      this.#units.map((unit, i) => {
+      buckets.map(({ rule: { unit } }, i) => {
         if (unit === 'concurrency') return 0
         if (unit === 'tokens') return tokens ?? (isBillable ? this.#upTo(i, tokensOut) : 0)
-        if (cost !== null) return nanodollars(cost)
-        return isBillable ? (this.#flatCost ?? this.#upTo(i, tokensOut)) : 0
+        if (cost !== null) return nanodollarsOf(cost)
+        return isBillable ? (flatCost ?? this.#upTo(i, tokensOut)) : 0
       }),
     )
   }
 
   /** Charges nothing: no provider was asked. */
   release(): void {
-    this.#reservation.settle(this.#units.map(() => 0))
+    this.#reservation.settle(this.#demand.buckets.map(() => 0))
   }
 
   /** Charges all that was reserved: nobody knows what the call used. */
   settleWhole(): void {
-    this.#reservation.settle(this.#units.map((unit, i) => (unit === 'concurrency' ? 0 : this.#upTo(i, null))))
+    const { reserved } = this.#reservation
+    this.#reservation.settle(
+      this.#demand.buckets.map(({ rule: { unit } }, i) => (unit === 'concurrency' ? 0 : reserved[i]!)),
+    )
   }
 
   /** Returns what is reserved for the input and so many tokens of output, or for all if that is null. */
   #upTo(charge: number, tokens: number | null): number {
     const reserved = this.#reservation.reserved[charge]!
     if (tokens === null) return reserved
-    const { tokensOut, input } = this.#partsOf(charge)
+    const { tokensOut, input } = this.#demand.partsOf(charge)
     return tokens < tokensOut ? Math.ceil(input + ((reserved - input) * tokens) / tokensOut) : reserved
   }
-}
-
-/** Rounds up, but for what floating point adds. */
-export function nanodollars(dollars: number): number {
-  return Math.ceil(dollars * 1e9 - 1e-3)
 }

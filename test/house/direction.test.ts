@@ -64,7 +64,7 @@ const ranks: Readonly<Record<string, Levels>> = {
   net: [['address'], ['socket'], ['http']],
   http1: [['fields', 'websocket'], ['body'], ['heads']],
   http2: [['hpack'], ['frames'], ['session'], ['client', 'server']],
-  ai: [['parsing'], ['usage', 'translate', 'failover'], ['providers'], ['.']],
+  ai: [['parsing'], ['usage', 'translate', 'failover'], ['worst-case', 'providers'], ['.']],
   metrics: [['counters'], ['families'], ['.']],
   config: [['model'], ['file'], ['shape'], ['settings'], ['resolve'], ['load']],
   errors: [['catalogue'], ['render'], ['audience'], ['custom', 'docs']],

@@ -22,7 +22,7 @@ async function start(t: TestContext, rules: readonly SpendRule[], settings: AiSe
   const bodies: string[] = []
   const openai = await startResponder(t, ({ body }) => {
     bodies.push(body.toString())
-    return json({ ...answer, model: JSON.parse(body.toString()).model })
+    return json({ ...answer, model: /"model":"([^"]+)"/.exec(body.toString())?.[1] })
   })
   const groq = await startResponder(t, json(answer))
   const ai = await startAi(
@@ -194,8 +194,54 @@ test('calls at a time are limited', async t => {
   assert.equal(statuses.filter(status => status === 200).length, 2)
 })
 
+for (const [name, path, body, fields] of [
+  ['of an operation that it does not know', '/v1/batches', '{"model":"gpt-4o"}', []],
+  ['with a body that is encoded', '/v1/chat/completions', '{}', ['Content-Encoding: gzip']],
+  ['with a body that is read in several ways', '/v1/chat/completions', '{"model":"gpt-4o",}', []],
+] as const)
+  test(`a native call ${name} is refused while dollars or tokens are limited`, async t => {
+    const { ai, bodies } = await start(t, [rule({ model: { mode: 'filter', values: ['gpt-4o'] } })])
+    const ask = () =>
+      ai.edge.ask(
+        call(`${ai.native('openai')}${path}`, body, `svc-aig-authorization: Bearer ${ai.token}`, ...fields),
+      )
+    const refused = await ask()
+    assert.equal(refused.status, 403)
+    assert.match(refused.body.toString(), /no known bound/)
+    assert.deepEqual(bodies, [])
+    const atOnce = rule({ unit: 'concurrency', window: null, limit: 5 })
+    await ai.change({ spendLimits: { isEnabled: true, rules: [atOnce] } })
+    await until(async () => (await ask()).status !== 403)
+  })
+
+test('native calls that spend nothing are served without a price', async t => {
+  const { ai } = await start(t, [rule()])
+  const fields = ['Host: ai.test', `svc-aig-authorization: Bearer ${ai.token}`, 'Content-Length: 0']
+  const removed = [`DELETE ${ai.native('openai')}/v1/responses/resp_1 HTTP/1.1`, ...fields, '', ''].join(
+    '\r\n',
+  )
+  assert.notEqual((await ai.edge.ask(removed)).status, 403)
+  const counted = call(
+    `${ai.native('openai')}/v1/responses/input_tokens`,
+    '{"model":"unpriced","input":"Hi"}',
+    `svc-aig-authorization: Bearer ${ai.token}`,
+  )
+  assert.equal((await ai.edge.ask(counted)).status, 200)
+})
+
+test('a call that may be served by another model reserves for the dearest', async t => {
+  const { ask } = await start(t, [rule()], {
+    ai: { prices: [...prices, { ...prices[0]!, model: 'openai/dear', output: 1000 }] },
+  })
+  assert.equal((await ask({ models: ['dear'], max_tokens: 10 })).status, 200)
+  const refused = await ask({ models: ['dear'], max_tokens: 2000 })
+  assert.equal(refused.status, 403)
+  assert.match(refused.body.toString(), /may take \$2\.0/)
+  assert.equal((await ask({ models: ['unpriced'], max_tokens: 10 })).status, 403)
+})
+
 test('a raised limit counts within a second', async t => {
-  const { ai, ask } = await start(t, [rule({ limit: 0.0011 })])
+  const { ai, ask } = await start(t, [rule({ limit: 0.0013 })])
   assert.equal((await ask({ max_tokens: 100 })).status, 200)
   await spentOf(ai)
   assert.equal((await ask({ max_tokens: 100 })).status, 429)

@@ -211,15 +211,19 @@ function isNamed(json: Buffer, start: number, end: number, quoted: Buffer): bool
 }
 
 /** Scans byte by byte first, then in leaps: most strings are short, and images are very long. */
-function stringEnd(json: Buffer, start: number): number {
+export function stringEnd(json: Buffer, start: number): number {
   let at = start + 1
-  for (const near = at + nearBy; at < near; at++) {
-    if (json[at] === quote) return at + 1
-    if (json[at] === backslash) at++
+  while (true) {
+    for (const near = at + nearBy; at < near; at++) {
+      if (json[at] === quote) return at + 1
+      if (json[at] === backslash) at++
+    }
+    at = json.indexOf(quote, at)
+    if (at === -1) return json.length
+    if (!isEscaped(json, at, start)) return at + 1
+    // Texts such as code have many of them.
+    at++
   }
-  for (at = json.indexOf(quote, at); at !== -1 && isEscaped(json, at, start); )
-    at = json.indexOf(quote, at + 1)
-  return at === -1 ? json.length : at + 1
 }
 
 function isEscaped(json: Buffer, at: number, start: number): boolean {
@@ -228,7 +232,7 @@ function isEscaped(json: Buffer, at: number, start: number): boolean {
   return (at - before) % 2 === 0
 }
 
-function skipSpace(json: Buffer, from: number): number {
+export function skipSpace(json: Buffer, from: number): number {
   let at = from
   while (isSpace(json[at])) at++
   return at

@@ -22,28 +22,46 @@ export function boundaryOf(contentType: string): string | null {
   return boundary !== null && /^[\w'()+,./:=? -]*[\w'()+,./:=?-]$/.test(boundary) ? boundary : null
 }
 
+/** Of a form; from its first byte to the one after its last. */
+interface FormPart {
+  readonly name: string
+  readonly isFile: boolean
+  readonly start: number
+  readonly end: number
+}
+
 export function modelInForm(body: Buffer, boundary: string): FormModel | FormFlaw {
+  const parts = partsOf(body, boundary)
+  if (parts === null) return 'form'
+  let model: FormModel | null = null
+  for (const { name, start, end } of parts) {
+    if (name.toLowerCase() !== 'model') continue
+    if (model !== null || name !== 'model') return 'repeated'
+    model = { model: body.toString('utf8', start, end), start, end }
+  }
+  return model ?? 'missing'
+}
+
+/** Null for what is no form, or has more parts than a call needs. */
+export function partsOf(body: Buffer, boundary: string): readonly FormPart[] | null {
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
   const first = delimiter.subarray(2)
-  if (!body.subarray(0, first.length).equals(first)) return 'form'
-  let model: FormModel | null = null
+  if (!body.subarray(0, first.length).equals(first)) return null
+  const parts: FormPart[] = []
   let at = first.length
-  for (let parts = 0; parts < maxParts; parts++) {
-    if (isAt(body, at, '--')) return isEnd(body, at + 2) ? (model ?? 'missing') : 'form'
-    if (!isAt(body, at, '\r\n')) return 'form'
+  while (parts.length < maxParts) {
+    if (isAt(body, at, '--')) return isEnd(body, at + 2) ? parts : null
+    if (!isAt(body, at, '\r\n')) return null
     const end = body.indexOf(delimiter, at)
     const headEnd = body.subarray(at, at + maxHead).indexOf('\r\n\r\n')
-    if (end === -1 || headEnd === -1 || at + headEnd + 4 > end) return 'form'
-    const name = nameIn(body.toString('latin1', at + 2, at + headEnd))
-    if (name === null) return 'form'
-    if (name.toLowerCase() === 'model') {
-      if (model !== null || name !== 'model') return 'repeated'
-      const start = at + headEnd + 4
-      model = { model: body.toString('utf8', start, end), start, end }
-    }
+    if (end === -1 || headEnd === -1 || at + headEnd + 4 > end) return null
+    const head = body.toString('latin1', at + 2, at + headEnd)
+    const name = nameIn(head)
+    if (name === null) return null
+    parts.push({ name, isFile: /;[ \t]*filename\*?=/i.test(head), start: at + headEnd + 4, end })
     at = end + delimiter.length
   }
-  return 'form'
+  return null
 }
 
 function isAt(body: Buffer, at: number, text: string): boolean {

@@ -14,7 +14,22 @@ import {
   tierFactors,
   tierRows,
 } from './price-rows.ts'
+import { nanodollarsOf } from '../../base/units.ts'
 import type { Usage } from './usage.ts'
+
+/** The most that a call may use, of what its price depends on. */
+export interface WorstUsage {
+  readonly tokensIn: number
+  readonly tokensOut: number
+  /** Of these, what may be sound. */
+  readonly audioIn: number
+  readonly audioOut: number
+  readonly searches: number
+  /** Whether input may be written to a cache, and stay there for an hour. */
+  readonly cacheWrites: 'none' | 'short' | 'long'
+  /** As requested; null if the provider may choose. */
+  readonly tier: string | null
+}
 
 /** An operator's own price is the same for every call. */
 interface Price extends Omit<ListedPrice, 'model'> {
@@ -51,31 +66,28 @@ export class PriceTable {
     return dollars === null ? null : rounded(dollars + usage.searches * fee!)
   }
 
-  /**
-   * The most that so many tokens and searches can cost in whole nanodollars, whatever tier, length or cache
-   * applies; null if a price is unknown.
-   */
-  worstCost(
-    provider: string,
-    model: string | null,
-    tokensIn: number,
-    tokensOut: number,
-    searches: number,
-  ): number | null {
-    const price = model === null ? null : this.#find(`${provider}/${model}`)
+  /** Whole nanodollars, rounded up, at the highest rates that may apply; null if one of them is unknown. */
+  worstCost(provider: string, model: string | null, worst: WorstUsage): number | null {
+    const price = this.#priceOf(provider, model, null)
     if (price === null) return null
-    const { input, output } = dearestOf(price, provider)
-    const fee = price.isOwn ? 0 : searches * (price.search ?? searchPrices[provider] ?? 0)
-    return Math.ceil((tokensIn * input + tokensOut * output) * 1000 + fee * 1e9)
+    const fee = worst.searches === 0 || price.isOwn ? 0 : (price.search ?? searchPrices[provider] ?? null)
+    if (fee === null) return null
+    let dearest = 0
+    for (const rates of possibleRates(price, provider, worst)) {
+      const dollars = worstAt(rates, worst)
+      if (dollars === null) return null
+      dearest = Math.max(dearest, dollars)
+    }
+    return nanodollarsOf(dearest + worst.searches * fee + inaccuracy)
   }
 
   /** By the requested name, and else as the response names the model: a deployment may have any name. */
-  #priceOf(provider: string, model: string | null, usage: Usage): Price | null {
+  #priceOf(provider: string, model: string | null, usage: Usage | null): Price | null {
     if (model !== null && (this.#last?.model !== model || this.#last.provider !== provider))
       this.#last = { provider, model, price: this.#find(`${provider}/${model}`) }
     const asked = model === null ? null : this.#last!.price
     if (asked !== null) return asked
-    const reported = usage.model
+    const reported = usage?.model ?? null
     return reported === null || reported === model ? null : this.#reported(`${provider}/${reported}`)
   }
 
@@ -129,18 +141,55 @@ function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage)
   return factors !== undefined && Object.hasOwn(factors, tier!) ? scaled(usual, factors[tier!]!) : null
 }
 
-/** US dollars for a million tokens, of all rates that may apply. */
-const dearestOf = memoizeEach((price: Price, provider: string) => {
-  const factors = price.isOwn ? [] : Object.values(tierFactors[provider] ?? {})
-  const all = [price.rates, ...(price.long === null ? [] : [price.long.rates]), ...Object.values(price.tiers)]
-  const factor = Math.max(1, ...factors)
-  const most = (names: readonly (keyof Rates)[]) =>
-    factor * Math.max(...all.flatMap(rates => names.map(name => rates[name] ?? 0)))
-  return {
-    input: most(['input', 'cacheRead', 'cacheWrite', 'cacheWriteLong', 'audioIn']),
-    output: most(['output', 'audioOut']),
-  }
+/** US dollars by which sums of the same amounts may differ: the worst case is never less than the cost. */
+const inaccuracy = 0.25e-12
+
+/** A provider may give a call another tier than the one that it asks for, but none that is dearer. */
+function possibleRates(price: Price, provider: string, { tokensIn, tier }: WorstUsage): readonly Rates[] {
+  const { usual, long, others } = ratesByTier(price, provider)
+  const isLong = long !== null && tokensIn > price.long!.above
+  if (usualTiers.has(tier) && tier !== null && tier !== 'auto') return isLong ? long.usual : usual
+  if (tier !== null && Object.hasOwn(price.tiers, tier))
+    return [...(isLong ? long.usual : usual), price.tiers[tier]!]
+  return isLong ? long.others : others
+}
+
+interface RatesByTier {
+  readonly usual: readonly Rates[]
+  readonly others: readonly Rates[]
+  readonly long: Omit<RatesByTier, 'long'> | null
+}
+
+const ratesByTier = memoizeEach((price: Price, provider: string): RatesByTier => {
+  const { rates, long, tiers, isOwn } = price
+  const factors = isOwn ? [] : Object.values(tierFactors[provider] ?? {}).filter(factor => factor > 1)
+  const withTiers = (usual: readonly Rates[]) => ({
+    usual,
+    others: [
+      ...usual,
+      ...Object.values(tiers),
+      ...usual.flatMap(rates => factors.map(factor => scaled(rates, factor))),
+    ],
+  })
+  return { ...withTiers([rates]), long: long === null ? null : withTiers([rates, long.rates]) }
 })
+
+/** US dollars; null if the rate of a part is unknown. */
+function worstAt(rates: Rates, worst: WorstUsage): number | null {
+  const { tokensIn, tokensOut, audioIn, audioOut, cacheWrites } = worst
+  if ((audioIn > 0 && rates.audioIn === null) || (audioOut > 0 && rates.audioOut === null)) return null
+  const { input, output } = rates
+  const write = cacheWrites === 'none' ? 0 : (rates.cacheWrite ?? input)
+  const writeLong = cacheWrites === 'long' ? (rates.cacheWriteLong ?? write) : 0
+  const read = Math.max(input, rates.cacheRead ?? 0, write, writeLong)
+  const ofSound = Math.max(read, rates.audioIn ?? 0)
+  const millionths =
+    Math.max(0, tokensIn - audioIn) * read +
+    audioIn * ofSound +
+    Math.max(0, tokensOut - audioOut) * output +
+    audioOut * Math.max(output, rates.audioOut ?? 0)
+  return millionths / 1e6
+}
 
 function costAt(rates: Rates, usage: Usage): number | null {
   const { cacheRead, cacheWritten, cacheWrittenLong, audioIn, audioOut } = usage

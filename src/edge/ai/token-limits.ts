@@ -1,5 +1,6 @@
 // Holds a call to the gateways and models that its token is limited to.
 
+import { memoizeLast } from '../../base/memo.ts'
 import { withoutQuery } from '../../base/path/path.ts'
 import { isObject } from '../../base/text/json.ts'
 import type { Provider, Providers } from '../../ai/providers/providers.ts'
@@ -54,27 +55,30 @@ export function calledModels(ai: AiExchange, provider: Provider, path: string, b
   return inPath === null ? modelsInBody(ai, path, body) : [inPath]
 }
 
-/** Returns the model of a provider-native call; null if it cannot be known. */
-export function calledModel(ai: AiExchange, provider: Provider, path: string, body: Buffer): string | null {
-  return calledModels(ai, provider, path, body)[0]
-}
-
 /**
  * Returns the model of a call that its path decides, whatever the body says: those of Google, Azure and
  * Bedrock, and realtime sessions of OpenAI, which cannot change it.
  */
 export function modelInPath({ name, base }: Provider, path: string): string | null {
   if (name.startsWith('custom-')) return null
-  const plain = withoutQuery(path)
-  const model = callInPath
-    .exec(plain)
-    ?.slice(1)
-    .find(found => found !== undefined)
-  if (model !== undefined) return unescaped(model)
+  const { plain, model } = inPath(path)
+  if (model !== null) return unescaped(model)
   if (name !== 'openai' || plain !== `${base.pathname.replace(/\/$/, '')}/realtime`) return null
   const models = new URLSearchParams(path.slice(plain.length)).getAll('model')
   return models.length === 1 ? models[0]! : null
 }
+
+/** Whether a path is of the kind that names a model, so that the body does not. */
+export function isModelInPath(path: string): boolean {
+  return inPath(path).model !== null
+}
+
+/** Most calls are like the one before. */
+const inPath = memoizeLast((path: string) => {
+  const plain = withoutQuery(path)
+  const [, ...models] = callInPath.exec(plain) ?? []
+  return { plain, model: models.find(model => model !== undefined) ?? null }
+})
 
 const callInPath =
   /^(?:\/(?!models?\/|deployments\/)[\w.-]+)*\/(?:models\/([\w.@~-]{1,256}):\w+|deployments\/([\w.@~-]{1,256})(?:\/(?!deployments\/)[\w-]+)+|model\/((?:[\w.:~-]|%[\dA-Fa-f]{2}){1,256})\/[\w-]+)$/

@@ -356,7 +356,7 @@ class Forwarding implements RequestHandler, ForwardState {
     health.succeeded()
     this.#attempt!.takeLease().giveBack()
     retryWithoutUsage(x.ai!)
-    if (x.ai!.budget !== null) x.ai!.body = boundAgain(x.ai!)
+    if (x.ai!.budget !== null) x.ai!.body = boundAgain(x, x.ai!)
     this.#body = new BufferedBody(x, this, x.ai!.body)
   }
 

@@ -1,12 +1,13 @@
 // Reserves what an AI call may spend before its provider is asked, and refuses a call that does not fit.
 
-import { withoutQuery } from '../../base/path/path.ts'
-import { worstCaseOf } from '../../ai/usage/worst-case.ts'
+import { nanodollarsOf } from '../../base/units.ts'
+import { insertMaxTokens } from '../../ai/worst-case/max-tokens.ts'
+import { noSpending, type WorstCase, worstCaseOf } from '../../ai/worst-case/worst-case.ts'
 import { bucketsOf } from '../../budgets/buckets.ts'
 import { type PolicyLimit, policyBuckets } from '../../budgets/policies/decide.ts'
-import type { BudgetRule as Rule } from '../../budgets/rule-buckets.ts'
-import { CallBudget, nanodollars } from '../../budgets/call-budget.ts'
+import { CallBudget, type Parts } from '../../budgets/call-budget.ts'
 import type { BudgetRefusal, Charge } from '../../budgets/charge.ts'
+import type { Bucket, BudgetRule } from '../../budgets/rule-buckets.ts'
 import type { Reservation } from '../../budgets/reservation.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -14,7 +15,7 @@ import { type BudgetUnit, usualMaxTokens } from '../../store/records/budget-rule
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
-import { calledModel } from '../ai/token-limits.ts'
+import { isModelInPath, modelInPath } from '../ai/token-limits.ts'
 import { budgetLines, refusedLines } from './budget-fields.ts'
 import { countDecision } from './count-budget.ts'
 
@@ -27,67 +28,154 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   ai.budget?.release()
   ai.budget = null
   say(x, ai, '')
-  const body = ai.body ?? noBody
-  const path = withoutQuery(ai.path)
-  const provider = ai.provider!.name
-  const model = ai.model ?? calledModel(ai, ai.provider!, ai.path, body)
+  const { name: provider } = ai.provider!
+  const worst = worstOf(x, ai)
+  const model = ai.model ?? worst?.model ?? null
   const now = x.plane.clock.now()
-  const ofRules = bucketsOf(ai.gateway!, ai.token, { provider, model, metadata: ai.metadata }, now)
-  const limits = ai.allowance?.limits ?? noLimits
-  const buckets = limits.length === 0 ? ofRules : [...ofRules, ...policyBuckets(limits, now)]
+  const buckets = bucketsFor(ai, provider, model, now)
   if (buckets.length === 0) return null
-  const worst = worstCaseOf(body, path, provider, ai.gateway!.defaultMaxTokens ?? usualMaxTokens)
-  const { tokensIn, tokensOut, searches } = worst
-  const known = x.plane.ai!.prices.worstCost(provider, model, tokensIn, tokensOut, searches)
-  const flat =
-    known === null && ai.gateway!.unpricedCost != null ? nanodollars(ai.gateway!.unpricedCost) : null
-  const units = buckets.map(({ rule }) => rule.unit)
-  const cost = known ?? flat
   const { atOnce } = x.plane.metrics.budgets
-  if (x.upgrade === 'requested' && units.some(unit => unit !== 'concurrency')) {
+  const isCounted = buckets.some(({ rule }) => rule.unit !== 'concurrency')
+  if (isCounted && (worst === null || x.upgrade === 'requested')) {
     atOnce.without_bound.inc()
-    return refuseForGood(ai, 'over', unboundedSession)
+    return refuseForGood(ai, 'over', x.upgrade === 'requested' ? unboundedSession : unboundedCall)
   }
-  if (cost === null && units.includes('cost')) {
+  const known = worst === null ? 0 : costOf(x, provider, model, worst)
+  const { unpricedCost } = ai.gateway!
+  const flatCost = known === null && unpricedCost != null ? nanodollarsOf(unpricedCost) : null
+  const cost = known ?? flatCost
+  if (cost === null && buckets.some(({ rule }) => rule.unit === 'cost')) {
     atOnce.without_price.inc()
     return refuseForGood(ai, 'unpriced', JSON.stringify(`${provider}/${model ?? '?'}`))
   }
-  if (worst.body !== null && ai.body !== null) ai.body = worst.body
-  const amounts: Readonly<Record<BudgetUnit, number>> = {
-    cost: cost ?? 0,
-    tokens: tokensIn + tokensOut,
-    concurrency: 1,
-  }
-  const charges = buckets.map(({ rule, bucket, window }): Charge => {
+  if (isCounted && worst!.insert !== null) ai.body = insertMaxTokens(ai.body!, worst!.insert)
+  const charges: Charge[] = []
+  for (const { rule, bucket, window } of buckets) {
     const { limit, unit, whenUnreachable } = rule
-    return { bucket, window, limit, amount: amounts[unit], whenUnreachable }
-  })
-  const conclude = (verdict: Reservation | BudgetRefusal, isAtOnce: boolean): Refusal | null => {
-    countDecision(x, verdict, isAtOnce)
-    if ('charges' in verdict) {
-      // Its caller has left meanwhile.
-      if (x.stage !== 'none') {
-        new CallBudget(verdict, units, flat, asked).release()
-        return null
-      }
-      ai.budget = new CallBudget(verdict, units, known === null ? flat : null, asked)
-      say(x, ai, budgetLines(buckets, verdict, now))
-      return null
-    }
-    const bucket = buckets[verdict.charge]!
-    if (verdict.reason !== 'store_unreachable') say(x, ai, refusedLines(bucket, verdict, now))
-    return refusalOf(ai, bucket.rule, verdict, asked(verdict.charge))
+    charges.push({ bucket, window, limit, amount: amountIn(unit, cost, worst), whenUnreachable })
   }
-  const asked = (charge: number): Asked => {
-    const { unit } = buckets[charge]!.rule
-    const inputCost = () => x.plane.ai!.prices.worstCost(provider, model, tokensIn, 0, searches)
-    const input = unit === 'cost' ? (inputCost() ?? amounts.cost) : unit === 'tokens' ? tokensIn : 1
-    return { tokensOut, input, amount: charges[charge]!.amount }
-  }
+  const demand = new Demand(x, ai, { provider, model, worst, buckets, charges, flatCost, now })
   const verdict = x.plane.ai!.budgets.reserve(ai.gateway!.account, charges)
   return verdict instanceof Promise
-    ? verdict.then(verdict => conclude(verdict, false))
-    : conclude(verdict, true)
+    ? verdict.then(verdict => conclude(demand, verdict, false))
+    : conclude(demand, verdict, true)
+}
+
+/** Bounds a body that was made again for an attempt at the same model. */
+export function boundAgain(x: Exchange, ai: AiExchange): Buffer | null {
+  const insert = ai.body === null ? null : (worstOf(x, ai)?.insert ?? null)
+  return insert === null ? ai.body : insertMaxTokens(ai.body!, insert)
+}
+
+/** What the call asks for; null if nothing bounds that. */
+function worstOf(x: Exchange, ai: AiExchange): WorstCase | null {
+  if (x.head.method === 'DELETE') return noSpending
+  const { contentType, contentEncoding } = ai.fields
+  if (contentEncoding !== null) return null
+  const { provider, path, gateway } = ai
+  return worstCaseOf({
+    provider: provider!.name,
+    model: ai.model ?? modelInPath(provider!, path),
+    isNamedInPath: isModelInPath(path),
+    path,
+    contentType,
+    body: ai.body ?? noBody,
+    defaultMaxTokens: gateway!.defaultMaxTokens ?? usualMaxTokens,
+  })
+}
+
+function bucketsFor(ai: AiExchange, provider: string, model: string | null, now: number): readonly Bucket[] {
+  const ofRules = bucketsOf(ai.gateway!, ai.token, { provider, model, metadata: ai.metadata }, now)
+  const limits = ai.allowance?.limits ?? noLimits
+  return limits.length === 0 ? ofRules : [...ofRules, ...policyBuckets(limits, now)]
+}
+
+/** Nanodollars for the dearest of all models that may be called; null if one of them has no price. */
+function costOf(x: Exchange, provider: string, model: string | null, worst: WorstCase): number | null {
+  if (worst === noSpending) return 0
+  const { prices } = x.plane.ai!
+  let dearest = prices.worstCost(provider, model, worst)
+  for (const other of worst.otherModels) {
+    const cost = other === null ? null : prices.worstCost(provider, other, worst)
+    dearest = cost === null || dearest === null ? null : Math.max(cost, dearest)
+  }
+  return dearest
+}
+
+function amountIn(unit: BudgetUnit, cost: number | null, worst: WorstCase | null): number {
+  if (unit === 'concurrency') return 1
+  return unit === 'cost' ? cost! : worst!.tokensIn + worst!.tokensOut
+}
+
+interface Demanded {
+  readonly provider: string
+  readonly model: string | null
+  /** Null if no bound is known, and none is needed. */
+  readonly worst: WorstCase | null
+  readonly buckets: readonly Bucket[]
+  readonly charges: readonly Charge[]
+  readonly flatCost: number | null
+  readonly now: number
+}
+
+/** What a call asks of its budgets. */
+class Demand {
+  readonly x: Exchange
+  readonly ai: AiExchange
+  readonly buckets: readonly Bucket[]
+  readonly charges: readonly Charge[]
+  readonly flatCost: number | null
+  readonly now: number
+  readonly #provider: string
+  readonly #model: string | null
+  readonly #worst: WorstCase | null
+
+  constructor(x: Exchange, ai: AiExchange, demanded: Demanded) {
+    const { provider, model, worst, buckets, charges, flatCost, now } = demanded
+    this.x = x
+    this.ai = ai
+    this.buckets = buckets
+    this.charges = charges
+    this.flatCost = flatCost
+    this.now = now
+    this.#provider = provider
+    this.#model = model
+    this.#worst = worst
+  }
+
+  /** The tokens that one response may have; null where no such limit is sent. */
+  get maxTokens(): number | null {
+    return this.#worst?.limit ?? null
+  }
+
+  partsOf(charge: number): Parts {
+    const worst = this.#worst
+    const { amount } = this.charges[charge]!
+    const { unit } = this.buckets[charge]!.rule
+    if (worst === null || unit === 'concurrency') return { tokensOut: 0, input: amount }
+    const silent = { ...worst, tokensOut: 0, audioOut: 0 }
+    const input =
+      unit === 'tokens' ? worst.tokensIn : (costOf(this.x, this.#provider, this.#model, silent) ?? amount)
+    return { tokensOut: worst.tokensOut, input }
+  }
+}
+
+function conclude(demand: Demand, verdict: Reservation | BudgetRefusal, isAtOnce: boolean): Refusal | null {
+  const { x, ai, buckets, now } = demand
+  countDecision(x, verdict, isAtOnce)
+  if ('charges' in verdict) {
+    const budget = new CallBudget(verdict, demand)
+    // Its caller has left meanwhile.
+    if (x.stage !== 'none') {
+      budget.release()
+      return null
+    }
+    ai.budget = budget
+    say(x, ai, budgetLines(buckets, verdict, now))
+    return null
+  }
+  if (verdict.reason !== 'store_unreachable') say(x, ai, refusedLines(buckets[verdict.charge]!, verdict, now))
+  return refusalOf(demand, verdict)
 }
 
 /** Replaces what was said of an earlier attempt. */
@@ -97,33 +185,23 @@ function say(x: Exchange, ai: AiExchange, lines: string): void {
   ai.budgetLines = lines
 }
 
-/** Bounds a body that was made again for an attempt at the same model. */
-export function boundAgain({ body, path, provider, gateway }: AiExchange): Buffer | null {
-  if (body === null) return null
-  const defaultMax = gateway!.defaultMaxTokens ?? usualMaxTokens
-  return worstCaseOf(body, withoutQuery(path), provider!.name, defaultMax).body ?? body
-}
-
 const unboundedSession =
   'spend limits in US dollars or tokens govern this call, and what a WebSocket session uses has no bound'
+const unboundedCall =
+  'spend limits in US dollars or tokens govern this call, and what it uses has no known bound: it is no operation that this gateway knows, or its body is no plain JSON'
 
 const noBody = Buffer.alloc(0)
 const noLimits: readonly PolicyLimit[] = []
 
-interface Asked {
-  readonly tokensOut: number
-  /** What the call may take, and what its input takes of that. */
-  readonly amount: number
-  readonly input: number
-}
-
-function refusalOf(ai: AiExchange, rule: Rule, refused: BudgetRefusal, asked: Asked): Refusal {
+function refusalOf(demand: Demand, refused: BudgetRefusal): Refusal {
   const { reason, wait } = refused
+  const { rule } = demand.buckets[refused.charge]!
+  const { amount } = demand.charges[refused.charge]!
   if (reason === 'store_unreachable') return refuse('service_unavailable')
   const spent = `${amountOf(refused.spent, rule.unit)} of ${amountOf(refused.limit, rule.unit)}`
-  if (reason === 'never') return refuseForGood(ai, 'over', neverText(rule, refused, asked))
+  if (reason === 'never') return refuseForGood(demand.ai, 'over', neverText(demand, refused))
   const retryAfter = secondsOf(wait)
-  const detail = `The ${rule.owner} has a spend limit, ${nameOf(rule)}, of which ${spent} are spent or reserved; this call may take ${amountOf(asked.amount, rule.unit)}.`
+  const detail = `The ${rule.owner} has a spend limit, ${nameOf(rule)}, of which ${spent} are spent or reserved; this call may take ${amountOf(amount, rule.unit)}.`
   const wording = {
     heading: 'Spend limit reached',
     detail,
@@ -134,16 +212,20 @@ function refusalOf(ai: AiExchange, rule: Rule, refused: BudgetRefusal, asked: As
   return refuse('rate_limited', { retryAfter, mayRetry, wording }, { code: `spend limit ${nameOf(rule)}` })
 }
 
-function nameOf({ id, name }: Rule): string {
+function nameOf({ id, name }: BudgetRule): string {
   return name === undefined ? id : JSON.stringify(name)
 }
 
 /** Seconds that SDKs of providers may wait by themselves. */
 const longestRetry = 60
 
-function neverText(rule: Rule, { limit }: BudgetRefusal, { tokensOut, amount, input }: Asked): string {
+function neverText(demand: Demand, { charge, limit }: BudgetRefusal): string {
+  const { rule } = demand.buckets[charge]!
+  const { amount } = demand.charges[charge]!
   const text = `the spend limit ${nameOf(rule)} of the ${rule.owner} is ${amountOf(limit, rule.unit)}, and this call may take ${amountOf(amount, rule.unit)}`
-  const most = amount > input ? Math.floor((tokensOut * (limit - input)) / (amount - input)) : 0
+  const { input } = demand.partsOf(charge)
+  if (demand.maxTokens === null || amount <= input) return text
+  const most = Math.floor((demand.maxTokens * (limit - input)) / (amount - input))
   return most > 0 ? `${text}; with max_tokens of at most ${most} it could fit` : text
 }
 
