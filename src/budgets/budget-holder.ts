@@ -102,7 +102,7 @@ export class BudgetHolder implements Lender {
     let isNear = false
     for (const charge of charges) {
       const purse = own.purses.get(charge.bucket) ?? this.#open(own, charge, now)
-      if (purse.limit !== charge.limit) purse.limit = charge.limit
+      purse.limitTo(charge.limit)
       if (!purse.canDraw(charge.amount, now)) isNear = true
       purses.push(purse)
     }

@@ -19,7 +19,7 @@ const usualShare = 8
 export class Purse {
   readonly bucket: BudgetBucket['bucket']
   readonly window: BudgetBucket['window']
-  limit: number
+  #limit: number
   readonly #share: string
   /** Spent, and of that confirmed by the store. */
   #total = 0
@@ -54,14 +54,21 @@ export class Purse {
   constructor({ bucket, window, limit }: Charge, share: string, now: number) {
     this.bucket = bucket
     this.window = window
-    this.limit = limit
+    this.#limit = limit
     this.#share = share
     this.#drawnAt = now
   }
 
   /** What is left of the limit, as far as this process knows. */
   get remaining(): number {
-    return Math.max(0, this.limit - this.#used + this.#free)
+    return Math.max(0, this.#limit - this.#used + this.#free)
+  }
+
+  /** What was refused under another limit may fit. */
+  limitTo(limit: number): void {
+    if (limit === this.#limit) return
+    this.#limit = limit
+    this.#refusal = null
   }
 
   get isUnderWay(): boolean {
@@ -154,11 +161,11 @@ export class Purse {
     this.#recent = 0
     this.#free = 0
     this.#isStale = false
-    const { bucket, window, limit } = this
+    const { bucket, window } = this
     this.#sent = {
       bucket,
       window,
-      limit,
+      limit: this.#limit,
       share: this.#share,
       total: this.#total,
       confirmed: this.#reported,

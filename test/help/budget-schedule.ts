@@ -4,14 +4,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import type { BudgetRefusal, Charge } from '../../src/budgets/charge.ts'
 import type { Reservation } from '../../src/budgets/reservation.ts'
-import {
-  type BucketAccount,
-  emptyAccount,
-  readAccount,
-  resetAccount,
-  takeStep,
-} from '../../src/store/budget-ledger/ledger.ts'
+import { readAccount } from '../../src/store/budget-ledger/ledger.ts'
+import type { MaybeAtOnce } from '../../src/store/contract/store.ts'
 import type { BudgetReply, BudgetStep, BudgetWindow } from '../../src/store/records/budget.ts'
+import { type Call, type Program, type Spending, Truth } from './budget-truth.ts'
+import { type Message, SimulatedStore } from './simulated-store.ts'
 
 interface Outcome {
   readonly faults: readonly string[]
@@ -27,52 +24,12 @@ interface Troubles {
   readonly outages: boolean
   readonly checkpoints: boolean
   readonly changes: boolean
+  readonly excesses: boolean
 }
 
-interface Spending {
-  readonly window: BudgetWindow
-  limit: number
-  /** The highest limit so far. */
-  most: number
-  readonly isOpen: boolean
-}
-
-interface CallUnderWay {
-  readonly process: Program
-  readonly reservation: Reservation
-  /** The numbers of its buckets. */
-  readonly of: readonly number[]
-  /** Whether no store granted it. */
-  readonly isUnbacked: boolean
-  least: number[]
-}
-
-interface Spent {
-  readonly bucket: number
-  readonly amount: number
-  readonly at: number
-}
-
-interface Program {
-  readonly name: string
-  readonly holder: BudgetHolder
-  isAlive: boolean
-  isPaused: boolean
-  /** Steps that the process waits for. */
-  readonly sent: Message[]
-}
-
-interface Message {
-  readonly from: Program
-  readonly step: BudgetStep
-  reply: BudgetReply | null
-  isDelivered: boolean
-  readonly sentAt: number
-  resolve: ((reply: BudgetReply) => void) | null
-  reject: ((error: Error) => void) | null
-}
-
-const commandTimeout = 1000
+/** Ms for which a process waits for a step. */
+const patience = 1000
+const hour = 3_600_000
 /** What else holders do by timers, the schedule does. */
 const alone = { lookPeriod: null, patience: null }
 
@@ -89,38 +46,45 @@ class Schedule implements Outcome {
   readonly #traces: boolean
   readonly #random: () => number
   readonly #troubles: Troubles
-  readonly #buckets: Spending[] = []
-  readonly #accounts = new Map<string, BucketAccount>()
+  readonly #spendings: Spending[] = []
+  readonly #accounts: readonly string[]
+  readonly #store = new SimulatedStore()
+  readonly #truth: Truth
   readonly #programs: Program[] = []
   readonly #mail: Message[] = []
-  #calls: CallUnderWay[] = []
-  /** What is spent for certain, by calls that the store granted; and the rest. */
-  #spent: Spent[] = []
-  #spentInAll: number[] = []
-  #grantedInAll: number[] = []
+  /** Calls that were not decided yet, by process. */
+  readonly #undecided = new Map<Program, number>()
+  #isNetworkBad: boolean
   #isDown = false
-  #hasCrashed = false
-  #isReset = false
   #time = 1_700_000_000_000
   #lookedAt = this.#time
+  /** Hours that may still pass at once: stores remember processes for a day. */
+  #hours = 20
 
   constructor(seed: number, traces: boolean) {
     this.#traces = traces
     this.#random = randomOf(seed)
     const maybe = (part = 0.5) => this.#random() < part
-    const checkpoints = maybe(0.3)
     this.#troubles = {
       crashes: maybe(),
-      pauses: !checkpoints && maybe(),
+      pauses: maybe(),
       network: maybe(),
-      outages: !checkpoints && maybe(0.4),
-      checkpoints,
+      outages: maybe(0.4),
+      checkpoints: maybe(0.4),
       changes: maybe(0.3),
+      excesses: maybe(0.3),
     }
-    const count = 1 + this.#below(3)
-    for (let i = 0; i < count; i++) this.#buckets.push(this.#bucket())
-    this.#spentInAll = this.#buckets.map(() => 0)
-    this.#grantedInAll = this.#buckets.map(() => 0)
+    this.#isNetworkBad = this.#troubles.network
+    this.#accounts = Array.from({ length: 1 + this.#below(1.5) }, (_, i) => `a${i}`)
+    for (const account of this.#accounts) {
+      const count = 1 + this.#below(3)
+      for (let i = 0; i < count; i++) this.#spendings.push(this.#spending(account, `b${i}`))
+    }
+    this.#truth = new Truth(this.#store, this.#spendings, {
+      began: this.#time,
+      mayLose: this.#isTroubled || this.#troubles.pauses,
+      fault: text => this.#fault(text),
+    })
     const programs = 1 + this.#below(4)
     for (let i = 0; i < programs; i++) this.#start()
   }
@@ -128,65 +92,72 @@ class Schedule implements Outcome {
   async run(): Promise<void> {
     const length = 30 + this.#below(90)
     for (let i = 0; i < length && this.faults.length === 0; i++) await this.#next()
-    if (this.faults.length === 0) await this.#settleAll()
+    if (this.faults.length === 0) await this.#end()
   }
 
-  #bucket(): Spending {
+  #spending(account: string, bucket: string): Spending {
     const limit = 10 ** (1 + this.#below(4)) * (1 + this.#below(9))
     const kind = this.#below(3)
     const window: BudgetWindow =
       kind === 0
-        ? { kind: 'fixed', until: this.#time + 1000 * 10 ** (1 + this.#below(4)) }
+        ? { kind: 'fixed', until: this.#time + 1000 * 10 ** (1 + this.#below(5)) }
         : kind === 1
-          ? { kind: 'sliding', period: 60_000 * 10 ** this.#below(3) }
+          ? { kind: 'sliding', period: 60_000 * 10 ** this.#below(4) }
           : { kind: 'none' }
-    return { window, limit, most: limit, isOpen: this.#random() < 0.2 }
+    const isOpen = this.#random() < 0.2
+    return { account, bucket, window, limit, most: limit, isOpen, beyond: 0, uncertain: 0, isReset: false }
   }
 
   #start(): void {
-    const program = {
-      name: `p${this.#programs.length}`,
-      isAlive: true,
-      isPaused: false,
-      sent: [] as Message[],
-    }
-    const budgets = { step: (step: BudgetStep) => this.#send(program as never, step) }
+    const name = `p${this.#programs.length}`
+    const budgets = { step: (step: BudgetStep) => this.#send(program, step) }
     const clock = { now: () => this.#time, monotonic: () => this.#time }
     const log = { warn: () => {}, info: () => {} }
-    const holder = new BudgetHolder({ budgets, clock, log, id: program.name, ...alone })
-    this.#programs.push(Object.assign(program, { holder }))
+    const holder = new BudgetHolder({ budgets, clock, log, id: name, ...alone })
+    const program: Program = { name, holder, isAlive: true, isPaused: false }
+    this.#programs.push(program)
+    this.#store.start(name)
+    this.#undecided.set(program, 0)
   }
 
   #send(from: Program, step: BudgetStep): Promise<BudgetReply> {
+    if (this.#undecided.get(from) === 0) this.#truth.checkStep(from, step)
     return new Promise((resolve, reject) => {
-      const message = { from, step, reply: null, isDelivered: false, sentAt: this.#time, resolve, reject }
+      const levels = this.#levelsIn(from, step)
+      const message = { from, step, levels, sentAt: this.#time, reply: null, resolve, reject }
       this.#mail.push(message)
-      if (!this.#troubles.network && !this.#isDown) {
-        this.#deliver(message)
-        this.#answer(message)
-      }
+      if (this.#isNetworkBad || this.#isDown) return
+      this.#deliver(message)
+      this.#answer(message)
     })
   }
 
-  /** The store takes a step. */
-  #deliver(message: Message): void {
-    const { step } = message
-    this.#note(`store takes ${message.from.name} #${step.sequence}`)
-    const accounts = step.lines.map(({ bucket }) => this.#accountOf(bucket))
-    // As JSON, which is all that a store has.
-    const copies = accounts.map(account => structuredCloneOf(account))
-    message.reply = takeStep(copies, structuredCloneOf(step), this.#time)
-    for (const [i, { bucket }] of step.lines.entries()) this.#accounts.set(bucket, copies[i]!)
-    message.isDelivered = true
-    this.#checkAccounts()
+  /** The checkpoints of calls that a step says. */
+  #levelsIn(from: Program, { account, lines }: BudgetStep): Map<Call, number> {
+    const said = new Map<Call, number>()
+    if (!this.#troubles.checkpoints) return said
+    const isSaid = (of: Spending) =>
+      of.account === account && lines.some(({ bucket }) => bucket === of.bucket)
+    for (const call of this.#truth.calls)
+      if (call.process === from && call.of.every(isSaid)) said.set(call, call.levels!.length - 1)
+    return said
   }
 
-  #accountOf(bucket: string): BucketAccount {
-    return this.#accounts.get(bucket) ?? emptyAccount()
+  #deliver(message: Message): void {
+    this.#note(`the store takes ${message.from.name} #${message.step.sequence}`)
+    this.#store.take(message, this.#time)
   }
 
   #answer(message: Message): void {
-    if (message.from.isAlive && message.reply !== null) message.resolve?.(message.reply)
+    const { from, reply, resolve, levels } = message
+    if (from.isAlive && reply !== null && resolve !== null) {
+      // The store has the checkpoints of then, and knows nothing of later ones.
+      for (const [call, level] of levels) if (call.levels !== null) call.levels.splice(0, level)
+      for (const other of this.#mail)
+        for (const [call, level] of other.levels)
+          other.levels.set(call, Math.max(0, level - (levels.get(call) ?? 0)))
+      resolve(reply)
+    }
     message.resolve = message.reject = null
   }
 
@@ -197,91 +168,129 @@ class Schedule implements Outcome {
 
   async #next(): Promise<void> {
     this.events++
-    const { crashes, pauses, network, outages, checkpoints, changes } = this.#troubles
+    const { crashes, pauses, outages, checkpoints, changes } = this.#troubles
     const dice = this.#random() * 100
-    if (dice < 40) this.#call()
-    else if (dice < 60) this.#settle()
-    else if (dice < 70) this.#pass(this.#below(3000))
-    else if (dice < 72) await this.#passLong(this.#below(20))
-    else if (dice < 80) this.#look()
-    else if (dice < 82) this.#extend()
+    if (dice < 38) this.#call()
+    else if (dice < 56) this.#settle()
+    else if (dice < 66) this.#pass(this.#below(3000))
+    else if (dice < 68) await this.#passLong(this.#below(20), 2000)
+    else if (dice < 76) this.#look()
+    else if (dice < 79) this.#extend()
     else if (dice < 84 && checkpoints) this.#checkpoint()
     else if (dice < 85 && crashes) this.#crash()
     else if (dice < 88 && pauses) this.#pause()
     else if (dice < 90 && outages) this.#turnStore()
     else if (dice < 92 && changes) this.#change()
+    else if (dice < 96) this.#use()
+    else if (dice < 97 && this.#isDown) await this.#passHours()
     // Only a process that is stopped misses its looks for long.
     if (!pauses && this.#time - this.#lookedAt > 5000) this.#look()
-    if (network || this.#isDown) this.#carry()
+    if (this.#isNetworkBad || this.#isDown) this.#carry()
     await turn()
-    this.#checkSpent()
+    this.#truth.check(this.#time)
   }
 
   #call(): void {
     const program = this.#pick(this.#programs.filter(({ isAlive, isPaused }) => isAlive && !isPaused))
     if (program === null) return
-    const of = this.#buckets.map((_, i) => i).filter(() => this.#random() < 0.7)
+    const account = this.#pick(this.#accounts)!
+    const all = this.#spendings.filter(spending => spending.account === account)
+    const of = all.filter(() => this.#random() < 0.7)
     if (of.length === 0) return
-    const charges = of.map((i): Charge => {
-      const { window, limit, isOpen } = this.#buckets[i]!
+    if (of.some(({ window }) => window.kind === 'fixed' && window.until <= this.#time)) return
+    const charges = of.map(({ bucket, window, limit, isOpen }): Charge => {
       const amount = 1 + this.#below(Math.max(1, Math.ceil(limit / 10 ** this.#below(4))))
-      return { bucket: `b${i}`, window, limit, amount, whenUnreachable: isOpen ? 'open' : 'closed' }
+      return { bucket, window, limit, amount, whenUnreachable: isOpen ? 'open' : 'closed' }
     })
-    if (charges.some(({ window }) => window.kind === 'fixed' && window.until <= this.#time)) return
-    const isOpen = charges.every(({ whenUnreachable }) => whenUnreachable === 'open')
-    const take = (verdict: Reservation | BudgetRefusal) => {
-      if (!('charges' in verdict)) return this.#note(`${program.name} is refused: ${verdict.reason}`)
-      const amounts = verdict.charges.map(({ amount }) => amount)
-      this.#note(`${program.name} admits ${charges.map(({ bucket }, i) => `${bucket}=${amounts[i]}`)}`)
-      // Who admits without the store may exceed the limit.
-      const isUnbacked = isOpen && (this.#isDown || this.#troubles.outages || this.#troubles.network)
-      if (program.isAlive)
-        this.#calls.push({ process: program, reservation: verdict, of, isUnbacked, least: amounts })
-    }
-    const verdict = program.holder.reserve('account', charges)
-    if (verdict instanceof Promise) void verdict.then(take)
-    else take(verdict)
+    // What is admitted without the store may exceed the limit.
+    const isBacked = !this.#isTroubled || of.some(({ isOpen }) => !isOpen)
+    const decision = program.holder.reserve(account, charges)
+    if (!(decision instanceof Promise) && 'charges' in decision && isBacked)
+      this.#truth.checkDraw(program, of, this.#time)
+    this.#decide(program, decision, verdict => {
+      if (!('charges' in verdict)) {
+        const { amount, limit } = charges[verdict.charge]!
+        return this.#refused(program, verdict, amount <= Math.min(limit, of[verdict.charge]!.limit))
+      }
+      this.#note(`${program.name} admits ${charges.map(({ bucket, amount }) => `${bucket}=${amount}`)}`)
+      this.#truth.calls.add({
+        ...{ process: program, reservation: verdict, of, isBacked, used: of.map(() => 0) },
+        levels: this.#troubles.checkpoints ? [charges.map(({ amount }) => amount)] : null,
+        ...{ ended: new Map(), forgiven: new Set() },
+      })
+    })
+  }
+
+  /** Whether the store may be unreachable for a process. */
+  get #isTroubled(): boolean {
+    return this.#troubles.outages || this.#troubles.network
+  }
+
+  #decide<T>(program: Program, verdict: MaybeAtOnce<T>, take: (verdict: T) => void): void {
+    if (!(verdict instanceof Promise)) return take(verdict)
+    this.#undecided.set(program, this.#undecided.get(program)! + 1)
+    void verdict.then(verdict => {
+      this.#undecided.set(program, this.#undecided.get(program)! - 1)
+      if (program.isAlive) take(verdict)
+    })
+  }
+
+  #refused({ name }: Program, { reason, spent, wait }: BudgetRefusal, mayFit: boolean): void {
+    this.#note(`${name} refuses: ${reason}`)
+    if (!(spent >= 0 && wait >= 0))
+      this.#fault(`a refusal says that ${spent} are spent, and to wait ${wait} ms`)
+    if (reason === 'never' && mayFit) this.#fault('a call is refused for ever that may fit')
+    if (reason === 'store_unreachable' && !this.#isTroubled)
+      this.#fault('a call is refused as the store is unreachable')
   }
 
   #settle(): void {
-    const call = this.#pick(this.#calls.filter(({ process }) => !process.isPaused))
-    if (call !== null) this.#end(call)
+    const call = this.#pick([...this.#truth.calls].filter(({ process }) => !process.isPaused))
+    if (call !== null) this.#endCall(call)
   }
 
-  #end(call: CallUnderWay): void {
-    this.#calls = this.#calls.filter(other => other !== call)
+  #endCall(call: Call): void {
     const dice = this.#random()
-    // A checkpoint covers what comes until the next one.
-    const bounds = this.#troubles.checkpoints ? call.least : call.reservation.reserved
-    const spent = bounds.map(reserved => (dice < 0.3 ? reserved : dice < 0.5 ? 0 : this.#below(reserved + 1)))
-    this.#note(`${call.process.name} settles ${call.of.map((i, at) => `b${i}=${spent[at]}`)}`)
-    const real = call.of.map((i, at) => (this.#buckets[i]!.window.kind === 'none' ? 0 : spent[at]!))
-    call.reservation.settle(real)
-    for (const [at, bucket] of call.of.entries()) {
-      this.#spentInAll[bucket]! += real[at]!
-      if (call.isUnbacked) continue
-      this.#grantedInAll[bucket]! += real[at]!
-      this.#spent.push({ bucket, amount: real[at]!, at: this.#time })
+    const isExcess = this.#troubles.excesses && this.#random() < 0.2
+    const spent = call.of.map(({ window }, i) => {
+      if (window.kind === 'none') return 0
+      if (isExcess) return this.#below(2 * call.reservation.reserved[i]! + 1)
+      const most = Math.max(this.#truth.coverOf(call, i), call.used[i]!)
+      return dice < 0.3 ? most : Math.max(call.used[i]!, dice < 0.5 ? 0 : this.#below(most + 1))
+    })
+    this.#note(`${call.process.name} settles ${call.of.map(({ bucket }, i) => `${bucket}=${spent[i]}`)}`)
+    call.reservation.settle(spent)
+    if (dice < 0.1) call.reservation.settleWhole()
+    this.#truth.settle(call, spent, this.#time)
+  }
+
+  /** A call gets further, as far as the store would charge it. */
+  #use(): void {
+    const call = this.#pick([...this.#truth.calls].filter(({ process }) => !process.isPaused))
+    if (call === null) return
+    for (const [i, used] of call.used.entries()) {
+      const left = this.#truth.coverOf(call, i) - used
+      if (call.of[i]!.window.kind !== 'none' && left > 0) call.used[i] = used + this.#below(left + 1)
     }
   }
 
   #extend(): void {
-    const call = this.#pick(this.#calls.filter(({ process }) => !process.isPaused))
+    const call = this.#pick([...this.#truth.calls].filter(({ process }) => !process.isPaused))
     if (call === null) return
-    const more = call.of.map(i => this.#below(Math.ceil(this.#buckets[i]!.limit / 20)) + 1)
-    const isGranted = (refusal: BudgetRefusal | null) => {
+    const more = call.of.map(({ limit }) => this.#below(Math.ceil(limit / 20)) + 1)
+    this.#decide(call.process, call.reservation.extend(more), refusal => {
       this.#note(`${call.process.name} ${refusal === null ? 'extends' : 'may not extend'} by ${more}`)
-    }
-    const verdict = call.reservation.extend(more)
-    if (verdict instanceof Promise) void verdict.then(isGranted)
-    else isGranted(verdict)
+      const last = call.levels?.at(-1)
+      if (refusal === null && last !== undefined) call.levels!.push(last.map((level, i) => level + more[i]!))
+    })
   }
 
   #checkpoint(): void {
-    const call = this.#pick(this.#calls)
+    const call = this.#pick([...this.#truth.calls].filter(({ process }) => !process.isPaused))
     if (call === null) return
-    const amounts = call.reservation.reserved.map(reserved => this.#below(reserved + 1))
-    call.least = call.least.map((least, i) => Math.min(least, amounts[i]!))
+    const { reserved } = call.reservation
+    const amounts = call.used.map((used, i) => used + this.#below(Math.max(0, reserved[i]! - used) + 1))
+    call.levels!.push(amounts)
     call.reservation.checkpoint(amounts)
   }
 
@@ -289,18 +298,24 @@ class Schedule implements Outcome {
     this.#time += ms
     this.#note(`${ms} ms pass`)
     for (const message of this.#mail)
-      if (message.reject !== null && this.#time - message.sentAt > commandTimeout && !message.from.isPaused)
+      if (message.reject !== null && this.#time - message.sentAt > patience && !message.from.isPaused)
         this.#fail(message)
   }
 
-  /** Many seconds, in which the processes look after their leases. */
-  async #passLong(seconds: number): Promise<void> {
-    for (let i = 0; i < seconds; i++) {
-      this.#pass(2000)
+  /** Time in which the processes look after their leases. */
+  async #passLong(looks: number, pause: number): Promise<void> {
+    for (let i = 0; i < looks; i++) {
+      this.#pass(pause)
       this.#look()
       await turn()
-      if (this.#troubles.network || this.#isDown) this.#carry()
+      if (this.#isNetworkBad || this.#isDown) this.#carry()
     }
+  }
+
+  async #passHours(): Promise<void> {
+    const hours = this.#below(this.#hours)
+    this.#hours -= hours
+    await this.#passLong(10, (hours * hour) / 10)
   }
 
   #look(): void {
@@ -313,13 +328,8 @@ class Schedule implements Outcome {
     if (program === null) return
     this.#note(`${program.name} is killed`)
     program.isAlive = false
-    this.#hasCrashed = true
-    for (const call of this.#calls.filter(({ process }) => process === program))
-      for (const [at, bucket] of call.of.entries()) {
-        const isHeld = this.#buckets[bucket]!.window.kind === 'none'
-        if (!call.isUnbacked && !isHeld) this.#spent.push({ bucket, amount: call.least[at]!, at: this.#time })
-      }
-    this.#calls = this.#calls.filter(({ process }) => process !== program)
+    this.#store.kill(program.name)
+    this.#truth.crash(program, this.#time)
     for (const message of this.#mail) if (message.from === program) message.resolve = message.reject = null
     this.#start()
   }
@@ -337,19 +347,17 @@ class Schedule implements Outcome {
   }
 
   #change(): void {
-    const i = this.#below(this.#buckets.length)
-    const bucket = this.#buckets[i]!
+    const of = this.#pick(this.#spendings)!
+    const name = `${of.account}/${of.bucket}`
     if (this.#random() < 0.3) {
-      this.#note(`b${i} is reset`)
-      this.#isReset = true
-      const account = this.#accounts.get(`b${i}`)
-      if (account !== undefined) resetAccount(account, bucket.window, this.#time)
-      this.#spent = this.#spent.filter(({ bucket }) => bucket !== i)
+      this.#note(`${name} is reset`)
+      this.#truth.reset(of, this.#time)
+      this.#store.reset(of, this.#time)
       return
     }
-    bucket.limit = Math.max(1, Math.floor(bucket.limit * (0.5 + this.#random() * 1.5)))
-    bucket.most = Math.max(bucket.most, bucket.limit)
-    this.#note(`the limit of b${i} is ${bucket.limit}`)
+    of.limit = Math.max(1, Math.floor(of.limit * (0.5 + this.#random() * 1.5)))
+    of.most = Math.max(of.most, of.limit)
+    this.#note(`the limit of ${name} is ${of.limit}`)
   }
 
   /** The network delivers, delays, loses and repeats. */
@@ -359,91 +367,65 @@ class Schedule implements Outcome {
       if (dice < 0.35) continue
       if (this.#isDown) {
         if (dice < 0.8) this.#fail(message)
-      } else if (!message.isDelivered || dice < 0.4) {
-        if (dice < 0.42) this.#fail(message)
-        else {
-          this.#deliver(message)
-          if (dice < 0.9) this.#answer(message)
-          else if (dice < 0.93) this.#fail(message)
-        }
-      } else this.#answer(message)
-      const isOver = message.resolve === null && (message.isDelivered || dice > 0.7)
+      } else if (message.reply === null && dice < 0.42) this.#fail(message)
+      else {
+        const isAgain = message.reply !== null
+        if (!isAgain || dice < 0.5) this.#deliver(message)
+        if (isAgain || dice < 0.9) this.#answer(message)
+        else if (dice < 0.93) this.#fail(message)
+      }
+      const isOver = message.resolve === null && (message.reply !== null || dice > 0.7)
       if (isOver && this.#random() < 0.7) this.#mail.splice(this.#mail.indexOf(message), 1)
     }
   }
 
   /** Ends all calls, with a store that responds, and waits until every lease has ended. */
-  async #settleAll(): Promise<void> {
-    this.#isDown = false
+  async #end(): Promise<void> {
+    this.#isDown = this.#isNetworkBad = false
     for (const program of this.#programs) program.isPaused = false
-    for (const message of [...this.#mail]) {
+    for (const message of this.#mail.splice(0)) {
       if (this.#random() < 0.5) this.#fail(message)
       else {
-        if (!message.isDelivered) this.#deliver(message)
+        if (message.reply === null) this.#deliver(message)
         this.#answer(message)
       }
     }
-    this.#mail.length = 0
-    Object.assign(this.#troubles, { network: false })
     for (let i = 0; i < 12; i++) {
       await turn()
-      for (const message of this.#mail.splice(0)) {
-        this.#deliver(message)
-        this.#answer(message)
-      }
-      for (const call of [...this.#calls]) this.#end(call)
+      for (const call of this.#truth.calls) this.#endCall(call)
       this.#pass(2500)
       this.#look()
       await turn()
+      this.#truth.check(this.#time)
     }
-    this.#checkEnd()
+    for (const [{ name, isAlive }, count] of this.#undecided)
+      if (isAlive && count > 0) this.#fault(`${count} calls of ${name} still wait`)
+    this.#truth.checkEnd(this.#time)
+    await this.#checkRoom()
   }
 
-  #checkAccounts(): void {
-    for (const [bucket, { slots, shares }] of this.#accounts) {
-      if (slots.some(([, spent]) => spent < 0)) this.#fault(`${bucket} has spent less than nothing`)
-      for (const [name, { amount, ifLost }] of Object.entries(shares))
-        if (amount < 0 || ifLost < 0 || ifLost > amount)
-          this.#fault(`${bucket} lends ${amount}, ${ifLost} to ${name}`)
-    }
-  }
-
-  /** What is certainly spent and what is reserved never exceeds the limit. */
-  #checkSpent(): void {
-    const { pauses, outages, network } = this.#troubles
-    for (const [i, { window, most }] of this.#buckets.entries()) {
-      // A lease that ends holds nothing any more, although its process may go on.
-      if ((window.kind === 'none' || this.#isReset) && (pauses || outages || network)) continue
-      // What an expired lease was charged leaves the window while its call still waits to be ended.
-      const isShort = window.kind === 'sliding' && window.period < 600_000
-      if (isShort && (pauses || outages || network)) continue
-      const since = window.kind === 'sliding' ? this.#time - window.period : Number.NEGATIVE_INFINITY
-      let sum = 0
-      for (const { bucket, amount, at } of this.#spent) if (bucket === i && at > since) sum += amount
-      for (const { of, reservation, isUnbacked, least } of this.#calls) {
-        const at = of.indexOf(i)
-        if (at !== -1 && !isUnbacked)
-          sum += this.#troubles.checkpoints ? least[at]! : reservation.reserved[at]!
+  /** What is left of a budget can be had, and all processes know that the store is back. */
+  async #checkRoom(): Promise<void> {
+    for (const { name, holder, isAlive } of this.#programs) {
+      if (!isAlive) continue
+      for (const { account, bucket, window, limit } of this.#spendings) {
+        const charge = { bucket, window, limit, amount: 1, whenUnreachable: 'closed' } as const
+        const verdict: Reservation | BudgetRefusal = await holder.reserve(account, [charge])
+        if ('charges' in verdict) verdict.settle([0])
+        else if (verdict.reason === 'store_unreachable')
+          this.#fault(`${name} does not know that the store is back`)
       }
-      if (sum > most) this.#fault(`${sum} of ${most} are spent or reserved in b${i}`)
+      await holder.close()
     }
-  }
-
-  #checkEnd(): void {
-    for (const [i, { window }] of this.#buckets.entries()) {
-      const account = this.#accounts.get(`b${i}`)
-      if (account === undefined) continue
-      const { spent, leased } = readAccount(account, window, this.#time)
-      if (leased !== 0) this.#fault(`${leased} of b${i} are leased although nothing is under way`)
-      const isOver = window.kind === 'none' || (window.kind === 'sliding' && window.period < 600_000)
-      if (isOver || this.#isReset || window.kind === 'sliding') continue
-      const truth = this.#spentInAll[i]!
-      if (!this.#hasCrashed && spent !== truth)
-        this.#fault(`b${i} has spent ${spent}, but calls spent ${truth}`)
-      // What a process admitted without the store is lost with it.
-      const least = this.#grantedInAll[i]!
-      if (this.#hasCrashed && !this.#troubles.checkpoints && spent < least)
-        this.#fault(`b${i} has spent ${spent}, but calls spent at least ${least}`)
+    this.#start()
+    const { holder } = this.#programs.at(-1)!
+    for (const of of this.#spendings) {
+      const { account, bucket, window, limit } = of
+      const amount = limit - readAccount(this.#store.accountOf(of), window, this.#time).spent
+      if (amount <= 0 || (window.kind === 'fixed' && window.until <= this.#time)) continue
+      const charge = { bucket, window, limit, amount, whenUnreachable: 'closed' } as const
+      const verdict: Reservation | BudgetRefusal = await holder.reserve(account, [charge])
+      if ('reason' in verdict) this.#fault(`${amount} of ${account}/${bucket} are left, and cannot be had`)
     }
   }
 
@@ -463,10 +445,6 @@ class Schedule implements Outcome {
   #pick<T>(list: readonly T[]): T | null {
     return list.length === 0 ? null : list[this.#below(list.length)]!
   }
-}
-
-function structuredCloneOf<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value))
 }
 
 /** Mulberry32: from 0 up to but not 1, the same for the same seed. */

@@ -29,7 +29,7 @@ interface Share {
   expiresAt: number
   /** When the share is forgotten, in ms since the epoch. */
   keptUntil: number
-  /** What was charged when the lease expired, and may be given back; null for nothing. */
+  /** What was charged when the lease expired, until its process says what it spent; null for nothing. */
   charged: Slot | null
   sequence: number
 }
@@ -90,7 +90,6 @@ function expire(account: BucketAccount, window: BudgetWindow, now: number): void
   for (const [name, share] of expired.sort(([, one], [, other]) => one.expiresAt - other.expiresAt)) {
     if (share.amount > 0) {
       share.charged = spend(account, window, share.ifLost, share.expiresAt)
-      share.reported += share.ifLost
       share.amount = share.ifLost = 0
     }
     if (share.keptUntil <= now) delete account.shares[name]
@@ -108,9 +107,8 @@ function report(account: BucketAccount, line: BudgetLine, sequence: number, now:
     charged: null,
     sequence,
   })
-  if (total < share.reported) giveBack(account, share, share.reported - total)
-  else spend(account, line.window, total - share.reported, now)
-  share.charged = null
+  giveBack(account, share)
+  spend(account, line.window, Math.max(0, total - share.reported), now)
   share.reported = total
   share.amount = keep
   share.sequence = sequence
@@ -128,10 +126,12 @@ function spend({ slots }: BucketAccount, window: BudgetWindow, amount: number, a
   return [slot, amount]
 }
 
-/** Corrects what was charged for a lease that expired, unless that has left the window since. */
-function giveBack({ slots }: BucketAccount, { charged }: Share, amount: number): void {
+/** Returns what was charged for a lease that expired, unless that has left the window since. */
+function giveBack({ slots }: BucketAccount, share: Share): void {
+  const { charged } = share
   const slot = charged && slots.find(([slot]) => slot === charged[0])
-  if (slot) slot[1] -= Math.min(amount, charged![1], slot[1])
+  if (slot) slot[1] -= Math.min(charged![1], slot[1])
+  share.charged = null
 }
 
 function grant(account: BucketAccount, { share: name, limit, need, want }: BudgetLine, state: BudgetState) {
@@ -162,7 +162,10 @@ export function readAccount(account: BucketAccount, window: BudgetWindow, now: n
 export function resetAccount(account: BucketAccount, window: BudgetWindow, now: number): void {
   expire(account, window, now)
   account.slots.length = 0
-  for (const share of Object.values(account.shares)) share.charged = null
+  for (const share of Object.values(account.shares)) {
+    share.reported += share.charged?.[1] ?? 0
+    share.charged = null
+  }
 }
 
 /** When nothing of an account is needed any more, in ms since the epoch. */

@@ -148,6 +148,15 @@ test('a process that comes back after hours is counted once, and charged for its
   }
 })
 
+test('what a process says after its lease counts from then on, wherever the lease was charged', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ window: hour, need: 300 })), start)
+  const later = start + 2 * 3_600_000
+  assert.equal(readAccount(account, hour, later).spent, 0)
+  takeStep([account], step(lineOf({ window: hour, total: 120 })), later)
+  assert.equal(readAccount(account, hour, later).spent, 120)
+})
+
 test('of a share that is forgotten, what was confirmed counts no second time', () => {
   const account = emptyAccount()
   takeStep([account], step(lineOf({ total: 100 })), start)

@@ -71,7 +71,6 @@ local function expire(account, window)
   table.sort(expired, function(one, other) return one.expires < other.expires end)
   for _, share in ipairs(expired) do
     share.charge = spend(account, window, share.lost, share.expires)
-    share.reported = share.reported + share.lost
     share.amount, share.lost, share.isChanged = 0, 0, true
   end
 end
@@ -125,19 +124,19 @@ local function lineAt(i, key)
   }
 end
 
-local function giveBack(account, share, amount)
+local function giveBack(account, share)
   local number, charged = string.match(share.charge, '^(%S+) (%S+)$')
   if not number then return end
   for _, slot in ipairs(account.slots) do
     if slot.number == tonumber(number) then
-      slot.spent, slot.isChanged = slot.spent - math.min(amount, tonumber(charged), slot.spent), true
+      slot.spent, slot.isChanged = slot.spent - math.min(tonumber(charged), slot.spent), true
     end
   end
 end
 
 local function report(account, share, line)
-  if line.total < share.reported then giveBack(account, share, share.reported - line.total)
-  else spend(account, line.window, line.total - share.reported, time) end
+  giveBack(account, share)
+  spend(account, line.window, math.max(0, line.total - share.reported), time)
   share.reported, share.amount, share.sequence, share.charge = line.total, line.keep, sequence, ''
   share.isChanged = true
 end
@@ -208,7 +207,10 @@ expire(account, window)
 for _, slot in ipairs(account.slots) do table.insert(account.gone, 's' .. whole(slot.number)) end
 account.slots = {}
 for _, share in pairs(account.shares) do
-  if share.charge ~= '' then share.charge, share.isChanged = '', true end
+  if share.charge ~= '' then
+    share.reported = share.reported + tonumber(string.match(share.charge, '%S+$'))
+    share.charge, share.isChanged = '', true
+  end
 end
 save(account, ARGV[2], window)
 tidy()
