@@ -102,7 +102,9 @@ export class JoinedChanges implements Changes {
   }
 
   get knownUntil(): number {
-    return Math.min(...this.#all.map(({ knownUntil }) => knownUntil))
+    let earliest = Number.POSITIVE_INFINITY
+    for (const { knownUntil } of this.#all) if (knownUntil < earliest) earliest = knownUntil
+    return earliest
   }
 
   follow(listener: (change: Change) => void): () => void {

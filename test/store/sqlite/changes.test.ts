@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SqliteChanges } from '../../../src/store/sqlite/changes.ts'
+import { JoinedChanges, SqliteChanges } from '../../../src/store/sqlite/changes.ts'
 import { Database } from '../../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import type { Change } from '../../../src/store/contract/store.ts'
@@ -61,4 +61,17 @@ test('until when changes are known is a time before they were read, and stands s
   clock.advance(300)
   await reader.tell()
   assert.equal(reader.knownUntil, 300)
+})
+
+test('changes of two files are known until the earlier time', async t => {
+  const [first, second] = [await start(t), await start(t)]
+  const joined = new JoinedChanges([first.reader, second.reader])
+  for (const { clock, reader, at } of [
+    { ...first, at: 500 },
+    { ...second, at: 200 },
+  ]) {
+    clock.advance(at)
+    await reader.tell()
+  }
+  assert.equal(joined.knownUntil, 200)
 })
