@@ -87,6 +87,7 @@ export class Providers {
   readonly #aliases: readonly string[]
   readonly #authors = new Map<string, string>()
   readonly #usable: readonly Usable[]
+  #lastNative: { readonly name: string; readonly path: string; readonly call: NativeCall } | null = null
 
   /**
    * By provider/model, or by the name of a model that only one usable provider has; null for others. Mostly
@@ -145,9 +146,17 @@ export class Providers {
 
   /**
    * Refuses an unknown name or resource and an API that the provider lacks (404), and a path with dot
-   * segments (400). `isChecked`: the caller had a valid token.
+   * segments (400). `isChecked`: the caller had a valid token. Mostly the call is like the previous one.
    */
   native(name: string, path: string, isChecked = false): NativeCall | Refusal {
+    const last = this.#lastNative
+    if (last !== null && last.path === path && last.name === name) return last.call
+    const call = this.#native(name, path, isChecked)
+    if (!('error' in call)) this.#lastNative = { name, path, call }
+    return call
+  }
+
+  #native(name: string, path: string, isChecked: boolean): NativeCall | Refusal {
     if (climbs(path)) return climbing
     let entry = this.#entries.get(name)
     let rest = path

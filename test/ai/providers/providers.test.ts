@@ -163,6 +163,18 @@ describe('a native call', () => {
       }),
     )
   })
+
+  test('is told from the one before by its provider and by its path', () => {
+    const [first, second] = ['/v1/chat/completions', '/v1/embeddings']
+    for (const path of [first, second, first]) {
+      equal(reached(providers, 'openai', path), `https://api.openai.com${path}`)
+      equal(reached(providers, 'mistral', path), `https://api.mistral.ai${path}`)
+    }
+    const known = providers.native('openai', first)
+    equal(providers.native('openai', first), known)
+    ok('error' in providers.native('nobody', first))
+    ok('error' in providers.native('openai', '/../x'))
+  })
 })
 
 describe('an API that a provider has not', () => {
