@@ -21,14 +21,19 @@ const upgradeFields = 'Upgrade: HTTP/1.1\r\nConnection: Upgrade\r\n'
 /** A body of unknown length is chunked; for HTTP/1.0, the connection is closed at its end. */
 export function headText(x: Exchange, { status, reason, lines }: ResponseTop): string {
   noteUnreadBody(x)
-  if (x.responseFraming !== 'chunked')
-    return `HTTP/1.1 ${status} ${reason}\r\n${lines}${connectionField(x)}\r\n`
+  if (x.responseFraming !== 'chunked') return `${statusLine(status, reason)}${lines}${connectionField(x)}\r\n`
   if (x.head.minor === 1)
-    return `HTTP/1.1 ${status} ${reason}\r\n${lines}Transfer-Encoding: chunked\r\n${connectionField(x)}\r\n`
+    return `${statusLine(status, reason)}${lines}Transfer-Encoding: chunked\r\n${connectionField(x)}\r\n`
   x.keepAlive = false
   x.responseFraming = 'close'
-  return `HTTP/1.1 ${status} ${reason}\r\n${lines}${connectionField(x)}\r\n`
+  return `${statusLine(status, reason)}${lines}${connectionField(x)}\r\n`
 }
+
+function statusLine(status: number, reason: string): string {
+  return status === 200 && reason === 'OK' ? usual : `HTTP/1.1 ${status} ${reason}\r\n`
+}
+
+const usual = 'HTTP/1.1 200 OK\r\n'
 
 /** Formats the head that switches to a WebSocket. */
 export function switchText({ status, reason, lines }: ResponseTop): string {
