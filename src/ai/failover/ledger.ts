@@ -5,11 +5,16 @@ import type { LedgerAttempt } from '../../store/records/records.ts'
 /** A structured field: a list (RFC 9651 section 3.1). */
 export function writeLedger(attempts: readonly LedgerAttempt[]): string {
   let text = ''
-  for (const { provider, model, outcome, duration } of attempts) {
+  for (const attempt of attempts) {
     if (text !== '') text += ', '
-    text += `${provider}${model === null ? '' : `;model=${quoted(model)}`};outcome=${outcome};ms=${Math.round(duration)}`
+    text += `${writeStart(attempt)}${Math.round(attempt.duration)}`
   }
   return text
+}
+
+/** Writes all of an attempt but the number of its milliseconds, which follows. */
+export function writeStart({ provider, model, outcome }: LedgerAttempt): string {
+  return `${provider}${model === null ? '' : `;model=${quoted(model)}`};outcome=${outcome};ms=`
 }
 
 /** Section 3.3.3: visible ASCII and spaces alone; others become `?`. */

@@ -66,7 +66,7 @@ export class AiExchange {
   isRouted = false
   /** The token is limited to some models, and names the alias or the route of the call. */
   isAllowedByName = false
-  readonly attempts: LedgerAttempt[] = []
+  attempts: readonly LedgerAttempt[] = noAttempts
   /** Of the present attempt; null if the gateway has no policies. */
   allowance: Allowance | null = null
   /** The first decision of policies against a model of the call. */
@@ -92,3 +92,5 @@ export class AiExchange {
     this.misplacedAt = findMisplaced(head, this.fields, target)
   }
 }
+
+const noAttempts: readonly LedgerAttempt[] = []

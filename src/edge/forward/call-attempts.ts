@@ -60,7 +60,8 @@ export class CallAttempts {
       const event = this.#event!
       const wait = 'head' in event ? waitOf(this.#x, event.head) : null
       const attempts = this.#ai.attempts.length - this.#ai.uncounted + (this.#isNoted ? 0 : 1)
-      const failed = { attempts, duration: this.#duration, wait }
+      const duration = this.#x.plane.clock.monotonic() - this.#beganAt
+      const failed = { attempts, duration, wait }
       this.#prepared = prepareAttempt(this.#x, this.#ai, this.#ai.course!, failed)
     }
     return this.#prepared
@@ -69,10 +70,10 @@ export class CallAttempts {
   /** Skips attempts that are repeated as if nothing had happened. */
   note(state: ForwardState, verdict: Verdict, event: AttemptEvent): void {
     if (event.type === 'refusal' || repetitions.has(verdict)) return
-    const { attempts, course } = this.#ai
     // A response that was under way has failed.
     if (state.stage === 'relaying') return this.#amend(outcomeOf(event))
-    this.#add(outcomeOf(event))
+    this.#add(outcomeOf(event), verdict === 'relay' ? this.#x.respondedAt : undefined)
+    const { attempts, course } = this.#ai
     if (event.type === 'usage_refused') this.#ai.uncounted++
     if (verdict === 'next_attempt' || course === null || attempts.length < 2) return
     this.#ai.isExhausted = isFailedCall(state, event, verdict)
@@ -84,19 +85,16 @@ export class CallAttempts {
     else this.#add('client_left')
   }
 
-  get #duration(): number {
-    return this.#x.plane.clock.monotonic() - this.#beganAt
-  }
-
-  #add(outcome: string): void {
+  #add(outcome: string, endedAt = this.#x.plane.clock.monotonic()): void {
     const { attempts, provider, model } = this.#ai
-    attempts.push({ provider: provider!.name, model, outcome, duration: this.#duration })
-    this.#x.trace?.recording?.callAttemptTimes.push(this.#x.plane.clock.monotonic())
+    const attempt = { provider: provider!.name, model, outcome, duration: endedAt - this.#beganAt }
+    this.#ai.attempts = attempts.length === 0 ? [attempt] : [...attempts, attempt]
+    this.#x.trace?.recording?.callAttemptTimes.push(endedAt)
   }
 
   #amend(outcome: string): void {
     const { attempts } = this.#ai
-    attempts.push({ ...attempts.pop()!, outcome })
+    this.#ai.attempts = [...attempts.slice(0, -1), { ...attempts.at(-1)!, outcome }]
   }
 }
 

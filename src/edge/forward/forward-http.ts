@@ -221,7 +221,7 @@ class Forwarding implements RequestHandler, ForwardState {
     this.#calls?.reported(event, this.stage)
     const verdict = decide(this, event)
     if (event.type === 'failure' && verdict !== 'look_up_again') this.#noteFailure(event)
-    this.#calls?.note(this, verdict, event)
+    this.#noteVerdict(verdict, event)
     // They were about a response that the client does not get.
     if (verdict === 'next_attempt') this.#x.addedLines = addedLines
     this.#act(verdict, event)
@@ -304,8 +304,13 @@ class Forwarding implements RequestHandler, ForwardState {
   #stopRetrying(event: AttemptEvent): void {
     this.mayRetry = false
     const verdict = decide(this, event)
-    this.#calls?.note(this, verdict, event)
+    this.#noteVerdict(verdict, event)
     this.#act(verdict, event)
+  }
+
+  #noteVerdict(verdict: Verdict, event: AttemptEvent): void {
+    if (verdict === 'relay') this.#x.respondedAt = this.#x.plane.clock.monotonic()
+    this.#calls?.note(this, verdict, event)
   }
 
   #relay(event: ResponseEvent): void {

@@ -22,7 +22,6 @@ export function relay(
   body: ResponseBody,
   { whole, isDecoded }: { readonly whole: Buffer | null; readonly isDecoded: boolean },
 ): Relaying | null {
-  x.respondedAt = x.plane.clock.monotonic()
   x.releaseLongWork()
   x.status = head.status
   const { compression } = x.route!
