@@ -37,6 +37,16 @@ export function gatewayError(code: number, gateway: string): string {
   return `${code} ${gateway}`
 }
 
+/** Returns the scope of an account's budgets, in which refused calls are named by `budgetHits`. */
+export function budgetsScope(account: string): string {
+  return `budgets ${account}`
+}
+
+/** `owner`: the gateway or the token whose rule refuses; policies belong to their gateway. */
+export function budgetHits(kind: 'gateway' | 'token' | 'policy', owner: string, rule: string): string {
+  return `${kind} ${owner} ${rule}`
+}
+
 /** Parses the name of an error; the gateway is null outside of AI gateways. */
 export function readError(name: string): { readonly code: number; readonly gateway: string | null } {
   const [code, gateway = null] = name.split(' ')

@@ -88,6 +88,11 @@ test('over a limit the refusal names rule, amounts and wait, and reaches neither
   assert.ok(steps.granted.value > 0 && steps.refused.value > 0)
   await ask({ max_tokens: 100 })
   assert.equal(atOnce.over.value + afterStep.over.value, 2)
+  const refusals = ai.edge.tallies.filter(({ kind }) => kind === 'budget')
+  assert.deepEqual(
+    refusals.map(({ scope, name, count }) => [scope, name, count]),
+    [[`budgets ${ai.account}`, 'gateway default all', 2]],
+  )
 })
 
 test('a call that can never fit is refused for good, with the maximum that would', async t => {

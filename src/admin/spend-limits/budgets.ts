@@ -1,10 +1,12 @@
 // What is spent of the budgets of a gateway or a token, and what lets them start over.
 
+import { budgetHits, budgetsScope } from '../../activity/tally-scopes.ts'
 import type { CallFacts, Caller, CompiledRule } from '../../budgets/buckets.ts'
 import type { Bucket } from '../../budgets/rule-buckets.ts'
 import type { Logger } from '../../log/log.ts'
 import type { BudgetSum } from '../../store/records/budget.ts'
 import type { BudgetUnit, SpendLimits } from '../../store/records/budget-rule.ts'
+import { tallyKinds } from '../../store/records/tally.ts'
 import type { AuditEntry } from '../../store/records/records.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
 import { tellAudit } from '../records/audit.ts'
@@ -17,6 +19,7 @@ export const maxListed = 100
 /** A gateway or a token. */
 interface Owner {
   readonly account: string
+  readonly id: string
   readonly spendLimits?: SpendLimits | null
 }
 
@@ -38,14 +41,15 @@ export interface KnownCalls {
 export const noCalls: KnownCalls = { calls: [], names: new Map() }
 
 /** Shows rules, each with its buckets that are known to have spent something. */
-export function viewBudgets(
+export async function viewBudgets(
   rules: readonly CompiledRule[],
   owner: Owner,
   known: KnownCalls,
   store: Store,
   now: number,
 ) {
-  return Promise.all(rules.map(rule => viewRule(rule, owner, known, store, now)))
+  const refused = await refusedIn(owner.account, store, now)
+  return Promise.all(rules.map(rule => viewRule(rule, owner, known, refused, store, now)))
 }
 
 /** Finds a rule by its id or that of one of its buckets. */
@@ -71,7 +75,7 @@ export async function resetBudgets(
     if (failure instanceof StoreUnreachable) tellAudit(log, audit, 'audit: write not confirmed')
     throw failure
   }
-  return viewRule(rule, owner, known, store, now)
+  return viewRule(rule, owner, known, await refusedIn(owner.account, store, now), store, now)
 }
 
 interface Reset {
@@ -105,10 +109,17 @@ function bucketsOf(rule: CompiledRule, calls: readonly KnownCall[], now: number)
   return [...buckets.values()]
 }
 
+/** Counts what each rule of an account refused in the last day, by the names of their counters. */
+async function refusedIn(account: string, { tallies }: Store, now: number) {
+  const sums = await tallies.list('budget', budgetsScope(account), now - tallyKinds.budget.kept)
+  return new Map(sums.map(({ name, slots }) => [name, slots.reduce((sum, [, count]) => sum + count, 0)]))
+}
+
 async function viewRule(
   rule: CompiledRule,
-  { account, spendLimits }: Owner,
+  { account, id, spendLimits }: Owner,
   { calls, names }: KnownCalls,
+  refused: ReadonlyMap<string, number>,
   store: Store,
   now: number,
 ) {
@@ -128,6 +139,7 @@ async function viewRule(
   }).rules
   return {
     rule: shown,
+    refused_last_day: refused.get(budgetHits(rule.rule.owner, id, rule.rule.id)) ?? 0,
     budgets: listed.map(({ bucket, sum }) => viewBucket(rule, bucket, sum, names)),
   }
 }

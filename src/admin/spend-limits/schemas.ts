@@ -125,6 +125,10 @@ const amount: Schema = { ...number, minimum: 0 }
 /** A rule with its budgets. */
 export const budgets = open({
   rule: shownRule,
+  refused_last_day: about(
+    'Calls that the rule refused in the last 24 hours, and attempts that gave way to the next model of a route.',
+    whole(0),
+  ),
   budgets: listOf(
     open({
       id: about('Of this window; the next one has another.', text),

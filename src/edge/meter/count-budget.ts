@@ -1,8 +1,11 @@
 // Counts how budgets decide about the attempts of AI calls.
 
+import { budgetHits, budgetsScope } from '../../activity/tally-scopes.ts'
 import type { BudgetRefusal } from '../../budgets/charge.ts'
 import type { Reservation } from '../../budgets/reservation.ts'
+import type { BudgetRule } from '../../budgets/rule-buckets.ts'
 import type { BudgetOutcome } from '../../metrics/counters/budget-metrics.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
 /** `isAtOnce`: without a step of the store. */
@@ -13,6 +16,13 @@ export function countDecision(
 ): void {
   const { atOnce, afterStep } = plane.metrics.budgets
   ;(isAtOnce ? atOnce : afterStep)[outcomeOf(verdict)].inc()
+}
+
+/** Counts a refusal for the rule that made it: nothing else keeps what was refused. */
+export function countRefused({ plane }: Exchange, { gateway, token }: AiExchange, rule: BudgetRule): void {
+  const { account, id } = gateway!
+  const name = budgetHits(rule.owner, rule.owner === 'token' ? token!.id : id, rule.id)
+  plane.tallies.scope(budgetsScope(account)).counter('budget', name).inc()
 }
 
 function outcomeOf(verdict: Reservation | BudgetRefusal): BudgetOutcome {

@@ -17,7 +17,7 @@ import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
 import { isModelInPath, modelInPath } from '../ai/token-limits.ts'
 import { budgetLines, refusedLines } from './budget-fields.ts'
-import { countDecision } from './count-budget.ts'
+import { countDecision, countRefused } from './count-budget.ts'
 
 /**
  * Reserves for the model of the present attempt, and gives back what an earlier one reserved. Refuses a call
@@ -35,20 +35,23 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   const buckets = bucketsFor(ai, provider, model, now)
   if (buckets.length === 0) return null
   const { atOnce } = x.plane.metrics.budgets
-  const isCounted = buckets.some(({ rule }) => rule.unit !== 'concurrency')
-  if (isCounted && (worst === null || x.upgrade === 'requested')) {
+  const counted = buckets.find(({ rule }) => rule.unit !== 'concurrency')
+  if (counted !== undefined && (worst === null || x.upgrade === 'requested')) {
     atOnce.without_bound.inc()
+    countRefused(x, ai, counted.rule)
     return refuseForGood(ai, 'over', x.upgrade === 'requested' ? unboundedSession : unboundedCall)
   }
   const known = worst === null ? 0 : costOf(x, provider, model, worst)
   const { unpricedCost } = ai.gateway!
   const flatCost = known === null && unpricedCost != null ? nanodollarsOf(unpricedCost) : null
   const cost = known ?? flatCost
-  if (cost === null && buckets.some(({ rule }) => rule.unit === 'cost')) {
+  const unpriced = cost === null ? buckets.find(({ rule }) => rule.unit === 'cost') : undefined
+  if (unpriced !== undefined) {
     atOnce.without_price.inc()
+    countRefused(x, ai, unpriced.rule)
     return refuseForGood(ai, 'unpriced', JSON.stringify(`${provider}/${model ?? '?'}`))
   }
-  if (isCounted && worst!.insert !== null) ai.body = insertMaxTokens(ai.body!, worst!.insert)
+  if (counted !== undefined && worst!.insert !== null) ai.body = insertMaxTokens(ai.body!, worst!.insert)
   const charges: Charge[] = []
   for (const { rule, bucket, window } of buckets) {
     const { limit, unit, whenUnreachable } = rule
@@ -174,7 +177,9 @@ function conclude(demand: Demand, verdict: Reservation | BudgetRefusal, isAtOnce
     say(x, ai, budgetLines(buckets, verdict, now))
     return null
   }
-  if (verdict.reason !== 'store_unreachable') say(x, ai, refusedLines(buckets[verdict.charge]!, verdict, now))
+  const bucket = buckets[verdict.charge]!
+  countRefused(x, ai, bucket.rule)
+  if (verdict.reason !== 'store_unreachable') say(x, ai, refusedLines(bucket, verdict, now))
   return refusalOf(demand, verdict)
 }
 

@@ -1,4 +1,4 @@
-// Hourly counts of errors, rules and limits by zone: their rows, and how long they are kept.
+// Counts of errors, rules, limits and budgets by zone or account: their rows, and how long they are kept.
 
 const minute = 60_000
 const hour = 60 * minute
@@ -9,6 +9,7 @@ export const tallyKinds = {
   access_rule: { slot: hour, kept: 24 * hour },
   error_rule: { slot: hour, kept: 24 * hour },
   limit: { slot: 10 * minute, kept: hour },
+  budget: { slot: hour, kept: 24 * hour },
 } as const
 export type TallyKind = keyof typeof tallyKinds
 

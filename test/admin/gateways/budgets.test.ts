@@ -65,6 +65,32 @@ test('a rule for all calls has one budget, with what is spent, reserved and left
   ])
 })
 
+test('each rule says how many calls it refused in the last day', async t => {
+  const rules = ['money', 'more'].map(id => ({ id, limit: 10, limitType: 'cost', window: 'day' }))
+  const { budgets, kept, clock, reset } = await start(t, rules)
+  const now = clock.now()
+  const tally = (name: string, count: number, at = now) =>
+    ({
+      kind: 'budget',
+      scope: `budgets ${account}`,
+      name,
+      slot: at,
+      count,
+      last: at,
+      occurrences: [],
+    }) as const
+  await kept.tallies.add([
+    tally('gateway team money', 3),
+    tally('gateway team money', 4, now - 5 * 3_600_000),
+    tally('gateway other more', 5),
+    tally('token team more', 6),
+    tally('gateway team more', 7, now - 26 * 3_600_000),
+  ])
+  const refused = (await budgets()).map((rule: { refused_last_day: number }) => rule.refused_last_day)
+  assert.deepEqual(refused, [7, 0])
+  assert.equal((await reset('money')).json.result.refused_last_day, 7)
+})
+
 test('partitions are listed by the names of tokens and the metadata of latest calls, the most spent first', async t => {
   const rules = [
     { id: 'tokens', limit: 10, limitType: 'tokens', window: 60, token: partition },

@@ -52,7 +52,7 @@ const spentIn = ({ json }: { json: { result: { budgets: { spent: number }[] }[] 
   json.result.map(({ budgets }) => budgets.map(({ spent }) => spent))
 
 test('each rule of a token that is in effect has one budget, apart from those of other tokens', async t => {
-  const { keepToken, budgets, spend } = await start(t)
+  const { keepToken, budgets, spend, kept, clock } = await start(t)
   const { token } = await keepToken(['AI Gateway Run'], { spendLimits })
   const other = await keepToken(['AI Gateway Run'], { spendLimits })
   await spend(other.token, 7)
@@ -72,6 +72,13 @@ test('each rule of a token that is in effect has one budget, apart from those of
     second.budgets.map(({ spent, leased, remaining }: Record<string, number>) => [spent, leased, remaining]),
     [[25, 50, 25]],
   )
+  const now = clock.now()
+  const hits = { kind: 'budget', scope: `budgets ${account}`, name: `token ${token.id} day` } as const
+  await kept.tallies.add([{ ...hits, slot: now, count: 3, last: now, occurrences: [] }])
+  const refused = (await budgets(token.id)).json.result.map(
+    (rule: { refused_last_day: number }) => rule.refused_last_day,
+  )
+  assert.deepEqual(refused, [3, 0])
   const { token: free } = await keepToken(['AI Gateway Run'])
   assert.deepEqual((await budgets(free.id)).json.result, [])
   for (const unknown of ['f'.repeat(32), 'verify', '__proto__'])
