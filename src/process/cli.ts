@@ -8,6 +8,7 @@ import { gatewayCommands } from './commands/ai-gateway/verbs.ts'
 import { clientCommands } from './commands/client/verbs.ts'
 import { logCommands } from './commands/log/verbs.ts'
 import { memberCommands } from './commands/member/verbs.ts'
+import { policyCommands } from './commands/policy/verbs.ts'
 import type { Input } from './commands/input.ts'
 import { help, helpFor, helpForVerbs } from './commands/help.ts'
 import { suggestedCommand } from './commands/suggestion.ts'
@@ -130,6 +131,7 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./commands/user-invite.ts')).userInvite,
   },
   ...gatewayCommands,
+  ...policyCommands,
   ...logCommands,
   ...clientCommands,
   ...memberCommands,

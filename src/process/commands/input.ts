@@ -33,6 +33,8 @@ export interface Input
   readonly header?: readonly string[]
   readonly address?: string
   readonly zone?: string
+  readonly gateway?: string
+  readonly committed?: boolean
   readonly 'body-size'?: string
   readonly 'client-certificate'?: string
   readonly args: readonly string[]
