@@ -69,9 +69,10 @@ const ways = {
   managesClients: /^npx gatehouse client /,
   managesMembers: /^npx gatehouse member /,
   managesGateways: /^npx gatehouse gateway /,
+  managesPolicies: /^npx gatehouse policy /,
   followsLogs: /^npx gatehouse log tail/,
   explains: /^npx gatehouse explain /,
-  runs: /^npx gatehouse (?!client |member |gateway |log |explain )/,
+  runs: /^npx gatehouse (?!client |member |gateway |policy |log |explain )/,
   // Not run: there is no engine here. Ports, folders and the time to stop are compared with the Dockerfile.
   needsDocker: /^docker (build|run) /,
   // Not run: there is no systemd, engine or cluster here. test/deploy looks at what they are given, and runs promtool.
@@ -257,7 +258,7 @@ test('with the gateway that npm start starts', async t => {
       else if (command.includes('/readyz')) assert.equal(JSON.parse(output).status, 'ready')
       else if (command.includes('/metrics')) assert.match(output, /^gatehouse_requests_total\{/m)
       else if (command.includes('/provider_configs')) assert.equal(JSON.parse(output).success, true, output)
-      else if (/ai-gateway\/gateways(\/team\/budgets)? /.test(command))
+      else if (/ai-gateway\/gateways(\/team\/(budgets|policies\S*))? /.test(command))
         assert.equal(JSON.parse(output).success, true, output)
       else if (command.includes('/routes ')) assert.equal(JSON.parse(output).success, true, output)
       else if (command.includes('/logs')) assert.equal(JSON.parse(output).success, true)
@@ -309,12 +310,19 @@ test('with the gateway that npm start starts', async t => {
   })
 
   await t.test(
-    'gateways are created, changed and listed, and their logs followed, line by line',
+    'gateways and policies are created, changed and listed, and logs followed, line by line',
     async () => {
       for (const line of commands(ways.managesGateways)) {
         const asked = `${line} --url http://${running.admin}`
         const { stdout, stderr } = await run('sh', ['-c', asked], { cwd: root, env })
         assert.match(`${stdout}${stderr}`, /support|default|team/, line)
+      }
+      for (const line of commands(ways.managesPolicies)) {
+        const { stdout, stderr } = await run('sh', ['-c', `${line} --url http://${running.admin}`], {
+          cwd: root,
+          env,
+        })
+        assert.ok(`${stdout}${stderr}`.length > 0, line)
       }
       for (const line of commands(ways.followsLogs)) {
         const asked = `exec ${line} --url http://${running.admin}`
