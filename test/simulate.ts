@@ -1,8 +1,10 @@
 // Tries budgets in schedules that no test would think of: node test/simulate.ts --schedules 1000000 [--from SEED], and
 // --seed SEED for one of them again, with all that happened. The code of reservations is the real one; clocks, store and
-// network are not, so that a seed always gives the same schedule.
+// network are not, so that a seed always gives the same schedule. --mutations --schedules 3000 makes mistakes in that code,
+// and lists which schedules find them.
 
 import { parseArgs } from 'node:util'
+import { findingOf, mutations } from './help/budget-mutations.ts'
 import { simulate } from './help/budget-schedule.ts'
 
 const { values } = parseArgs({
@@ -10,10 +12,12 @@ const { values } = parseArgs({
     schedules: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
+    mutations: { type: 'boolean' },
   },
 })
 
-if (values.seed === undefined) await many(Number(values.from), Number(values.schedules))
+if (values.mutations) await mutate(Number(values.schedules))
+else if (values.seed === undefined) await many(Number(values.from), Number(values.schedules))
 else {
   const { faults, trace, events } = await simulate(Number(values.seed), { traces: true })
   console.log(trace.join('\n'))
@@ -35,4 +39,13 @@ async function many(from: number, count: number): Promise<void> {
   }
   const seconds = Math.round((performance.now() - began) / 1000)
   console.log(`${count} schedules from ${from}, ${events} events, ${failed} with faults, ${seconds} s`)
+}
+
+async function mutate(schedules: number): Promise<void> {
+  for (const [number, { file, from, to }] of mutations.entries()) {
+    const finding = await findingOf(number, schedules)
+    if (finding === null) process.exitCode = 1
+    const outcome = finding === null ? 'NOT FOUND' : `seed ${finding.seed}: ${finding.fault}`
+    console.log(`${file}: ${JSON.stringify(from)} => ${JSON.stringify(to)}\n  ${outcome}`)
+  }
 }

@@ -1,7 +1,9 @@
-// Budgets in 500 schedules that no test would think of; `node test/simulate.ts` tries as many as there is time for.
+// Budgets in 500 schedules that no test would think of, and whether these would notice a mistake; `node test/simulate.ts`
+// tries as many as there is time for.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { findingOf, mutations } from '../help/budget-mutations.ts'
 import { simulate } from '../help/budget-schedule.ts'
 
 test('in 500 schedules of trouble, budgets hold and nothing is lost', async () => {
@@ -18,4 +20,15 @@ test('a seed gives the same schedule again', async () => {
   const [one, other] = [await simulate(7, { traces: true }), await simulate(7, { traces: true })]
   assert.ok(one.trace.length > 10)
   assert.deepEqual(one.trace, other.trace)
+})
+
+test('the schedules find mistakes in the code of budgets', async t => {
+  let most = 0
+  for (const [number, { file, from, to, isRare }] of mutations.entries()) {
+    if (isRare) continue
+    const finding = await findingOf(number, 1_000)
+    assert.ok(finding, `nothing finds that ${JSON.stringify(from)} is ${JSON.stringify(to)} in ${file}`)
+    most = Math.max(most, finding.seed)
+  }
+  t.diagnostic(`all found by seed ${most}`)
 })
