@@ -1,6 +1,7 @@
 // Finds what needs attention in an account, a few records at a time.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
+import { rulesOfGateway, rulesOfToken } from '../../budgets/buckets.ts'
 import type { HostCertificateInfo } from '../../certificates/host-certificates.ts'
 import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 import type { LimitsWatch } from '../../limits/limits-watch.ts'
@@ -11,7 +12,9 @@ import type { Account, Gateway, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { usersOf } from '../records/member-users.ts'
 import type { ProviderFact } from '../facts/provider-facts.ts'
+import { refusedCalls } from '../facts/refused-calls.ts'
 import type { OriginState, PoolState } from '../facts/zone-facts.ts'
+import { type LimitState, limitStates } from './budgets.ts'
 
 export const severities = ['critical', 'warning', 'info'] as const
 
@@ -28,6 +31,8 @@ export const findingKinds = [
   'verification_failed',
   'verification_ending',
   'log_full',
+  'budget_spent',
+  'budget_refusing',
   'gateway_open',
   'second_factor_missing',
   'few_super_administrators',
@@ -164,7 +169,11 @@ async function* inCertificates({ certificates, now }: Scene): AsyncGenerator<Fin
 }
 
 async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Finding> {
-  for await (const gateways of store.gateways.walk(account))
+  const refused = await refusedCalls(account, store, now)
+  for await (const gateways of store.gateways.walk(account)) {
+    const states = await limitStates(gateways, { store, rulesOf: rulesOfGateway, refused, now })
+    for (const [{ id }, state] of states)
+      yield ofLimit(state, `the gateway ${id}`, { type: 'gateway', id, name: id }, now)
     for (const gateway of gateways) {
       const { id, authentication, logManagement: most, logManagementStrategy } = gateway
       const resource = { type: 'gateway', id, name: id } as const
@@ -177,6 +186,23 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
       const message = `The log of the gateway ${id} is at its limit of ${most} entries, and stores no more.`
       yield { kind: 'log_full', severity: 'warning', message, resource }
     }
+  }
+}
+
+/** Calls that do not fit are refused before all of a limit is spent. */
+function ofLimit(
+  { id, part, refused, until }: LimitState,
+  owner: string,
+  resource: Resource,
+  now: number,
+): Finding {
+  const name = `The spend limit ${id} of ${owner}`
+  const refusals = `refused ${refused} ${refused === 1 ? 'call' : 'calls'} in the last day`
+  if (part === null)
+    return { kind: 'budget_refusing', severity: 'info', message: `${name} ${refusals}.`, resource }
+  const end = until === null ? '' : ` It starts over in ${span(until - now)}.`
+  const message = `${name} is ${Math.floor(part * 100)}% spent${refused > 0 ? `, and ${refusals}` : ''}.${end}`
+  return { kind: 'budget_spent', severity: refused > 0 ? 'critical' : 'warning', message, resource }
 }
 
 /** All places of a provider share the key that is made. */
@@ -226,7 +252,11 @@ async function* inMembers({ store, account }: Scene): AsyncGenerator<Finding> {
 }
 
 async function* inTokens({ store, account, now }: Scene): AsyncGenerator<Finding> {
+  const refused = await refusedCalls(account, store, now)
   for await (const tokens of store.tokens.walk(account)) {
+    const states = await limitStates(tokens, { store, rulesOf: rulesOfToken, refused, now })
+    for (const [{ id, name }, state] of states)
+      yield ofLimit(state, `the API token ${name}`, { type: 'token', id, name }, now)
     const ids = tokens.map(({ id }) => id)
     const uses = await store.tokens.lastUses(account, ids)
     for (const token of tokens) yield* ofToken(token, uses.get(token.id) ?? null, now)

@@ -1,14 +1,14 @@
 // What is spent of the budgets of a gateway or a token, and what lets them start over.
 
-import { budgetHits, budgetsScope } from '../../activity/tally-scopes.ts'
+import { budgetHits } from '../../activity/tally-scopes.ts'
 import type { CallFacts, Caller, CompiledRule } from '../../budgets/buckets.ts'
 import type { Bucket } from '../../budgets/rule-buckets.ts'
 import type { Logger } from '../../log/log.ts'
 import type { BudgetSum } from '../../store/records/budget.ts'
 import type { BudgetUnit, SpendLimits } from '../../store/records/budget-rule.ts'
-import { tallyKinds } from '../../store/records/tally.ts'
 import type { AuditEntry } from '../../store/records/records.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
+import { refusedCalls } from '../facts/refused-calls.ts'
 import { tellAudit } from '../records/audit.ts'
 import { isoTime } from '../records/record-handlers.ts'
 import { viewSpendLimits } from './view.ts'
@@ -48,7 +48,7 @@ export async function viewBudgets(
   store: Store,
   now: number,
 ) {
-  const refused = await refusedIn(owner.account, store, now)
+  const refused = await refusedCalls(owner.account, store, now)
   return Promise.all(rules.map(rule => viewRule(rule, owner, known, refused, store, now)))
 }
 
@@ -75,7 +75,7 @@ export async function resetBudgets(
     if (failure instanceof StoreUnreachable) tellAudit(log, audit, 'audit: write not confirmed')
     throw failure
   }
-  return viewRule(rule, owner, known, await refusedIn(owner.account, store, now), store, now)
+  return viewRule(rule, owner, known, await refusedCalls(owner.account, store, now), store, now)
 }
 
 interface Reset {
@@ -107,12 +107,6 @@ function bucketsOf(rule: CompiledRule, calls: readonly KnownCall[], now: number)
     buckets.set(bucket.bucket, { ...bucket, values })
   }
   return [...buckets.values()]
-}
-
-/** Counts what each rule of an account refused in the last day, by the names of their counters. */
-async function refusedIn(account: string, { tallies }: Store, now: number) {
-  const sums = await tallies.list('budget', budgetsScope(account), now - tallyKinds.budget.kept)
-  return new Map(sums.map(({ name, slots }) => [name, slots.reduce((sum, [, count]) => sum + count, 0)]))
 }
 
 async function viewRule(

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { bucketsOf } from '../../../src/budgets/buckets.ts'
 import type { OriginState } from '../../../src/admin/facts/zone-facts.ts'
+import type { SpendRule } from '../../../src/store/records/budget-rule.ts'
 import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import type { Store } from '../../../src/store/contract/store.ts'
 import { startRedis } from '../../help/redis.ts'
@@ -229,6 +231,70 @@ test('an export of log entries that fails needs attention, after a minute or if 
   assert.match(words, /: status 401\. Nothing is sent until that is changed; 7 entries wait/)
   const { value } = await keepToken(['OAuth Clients Write'])
   assert.deepEqual(await found(value), [])
+})
+
+test('spend limits that are nearly used up, or that refuse calls, need attention where the token may see them', async t => {
+  const { ask, kept, keepToken, clock, found } = await start(t)
+  const rules = [
+    { id: 'money', limit: 10, limitType: 'cost', window: 'day' },
+    { id: 'month', limit: 100, limitType: 'cost', window: 'month' },
+    { id: 'minute', limit: 10, limitType: 'tokens', window: 60 },
+    { id: 'each', limit: 1, limitType: 'cost', window: 'day', token: { mode: 'partition' } },
+  ]
+  await ask('POST', '/ai-gateway/gateways', { body: { id: 'team', spend_limits: { rules } } })
+  const limits: SpendRule = {
+    ...{ id: 'day', isEnabled: true, limit: 100, window: 86_400 },
+    ...{ unit: 'tokens', technique: 'sliding', whenUnreachable: 'closed' },
+  }
+  const { token } = await keepToken(['AI Gateway Run'], {
+    name: 'trial',
+    spendLimits: { isEnabled: true, rules: [limits] },
+  })
+  const { record: gateway } = (await kept.gateways.get(account, 'team'))!
+  const call = { provider: 'openai', model: 'gpt-4o', metadata: null }
+  let sequence = 0
+  const spend = async (total: number) => {
+    const lines = bucketsOf(gateway, token, call, clock.now()).map(({ bucket, window, rule: { limit } }) => ({
+      ...{ bucket, window, limit, share: 'share', total: Math.round(limit * total), confirmed: 0 },
+      ...{ keep: 0, ifLost: 0, need: 0, want: 0 },
+    }))
+    await kept.budgets.step({ account, sequence: ++sequence, lease: 15_000, lines })
+  }
+  const refuse = (name: string, count: number) => {
+    const now = clock.now()
+    const tally = { kind: 'budget', scope: `budgets ${account}`, name, occurrences: [] } as const
+    return kept.tallies.add([{ ...tally, slot: now, count, last: now }])
+  }
+  const soon = async () => {
+    clock.advance(31_000)
+    return (await found()).filter((one: string) => one.startsWith('budget_'))
+  }
+  await spend(0.79)
+  assert.deepEqual(await soon(), [])
+  await refuse('gateway team each', 1)
+  await refuse('gateway team minute', 9)
+  assert.deepEqual(await soon(), [
+    'budget_refusing: The spend limit each of the gateway team refused 1 call in the last day.',
+  ])
+  await spend(0.81)
+  await refuse('gateway team money', 12)
+  const [money, month, trial, each, ...more] = await soon()
+  assert.deepEqual(more, [])
+  const ofMoney =
+    /^budget_spent: The spend limit money of the gateway team is 81% spent, and refused 12 calls in the last day\. It starts over in \d+ hours\.$/
+  assert.match(money, ofMoney)
+  assert.match(
+    month,
+    /^budget_spent: The spend limit month of the gateway team is 81% spent\. It starts over in \d+ days\.$/,
+  )
+  assert.equal(trial, 'budget_spent: The spend limit day of the API token trial is 81% spent.')
+  assert.match(each, /^budget_refusing: /)
+  const { value } = await keepToken(['AI Gateway Read'])
+  const { json } = await ask('GET', '/attention', { token: value })
+  assert.deepEqual(json.result.counts, { budget_spent: 2, budget_refusing: 1 })
+  const [first] = json.result.items
+  assert.deepEqual(first.resource, { type: 'gateway', id: 'team', name: 'team' })
+  assert.equal(first.severity, 'critical')
 })
 
 test('origins that get no requests, and a store that may lose writes, need attention where the token may see them', async t => {
