@@ -32,8 +32,12 @@ interface Demand {
 }
 
 export class CallBudget {
+  /** Called once it is settled. */
+  onEnd: (() => void) | null = null
   readonly #reservation: Reservation
   readonly #demand: Demand
+  /** Tokens of the last checkpoint; infinity once that has all. */
+  #checkpoint = 0
 
   constructor(reservation: Reservation, demand: Demand) {
     this.#reservation = reservation
@@ -43,7 +47,7 @@ export class CallBudget {
   /** Charges what was used; where that is unknown, all that was reserved. */
   settle({ isBillable, cost, tokens, tokensOut }: CallUse): void {
     const { buckets, flatCost } = this.#demand
-    this.#reservation.settle(
+    this.#end(
       buckets.map(({ rule: { unit } }, i) => {
         if (unit === 'concurrency') return 0
         if (unit === 'tokens') return tokens ?? (isBillable ? this.#upTo(i, tokensOut) : 0)
@@ -55,15 +59,30 @@ export class CallBudget {
 
   /** Charges nothing: no provider was asked. */
   release(): void {
-    this.#reservation.settle(this.#demand.buckets.map(() => 0))
+    this.#end(this.#demand.buckets.map(() => 0))
   }
 
   /** Charges all that was reserved: nobody knows what the call used. */
   settleWhole(): void {
     const { reserved } = this.#reservation
-    this.#reservation.settle(
+    this.#end(
       this.#demand.buckets.map(({ rule: { unit } }, i) => (unit === 'concurrency' ? 0 : reserved[i]!)),
     )
+  }
+
+  /** Notes the tokens that may have come: if this process dies, the call is charged its input and these. */
+  checkpoint(tokens: number): void {
+    if (tokens <= this.#checkpoint) return
+    const { buckets } = this.#demand
+    const counted = buckets.findIndex(({ rule }) => rule.unit !== 'concurrency')
+    const isWhole = counted === -1 || tokens >= this.#demand.partsOf(counted).tokensOut
+    this.#checkpoint = isWhole ? Number.POSITIVE_INFINITY : tokens
+    if (counted !== -1) this.#reservation.checkpoint(buckets.map((_, i) => this.#upTo(i, tokens)))
+  }
+
+  #end(spent: readonly number[]): void {
+    this.#reservation.settle(spent)
+    this.onEnd?.()
   }
 
   /** Returns what is reserved for the input and so many tokens of output, or for all if that is null. */

@@ -15,6 +15,7 @@ import type { Explained, RequestInQuestion } from '../zones/explanation.ts'
 import type { Tally } from '../store/records/tally.ts'
 import { TallyBook } from '../activity/tally-book.ts'
 import type { SpanSink } from '../telemetry/span.ts'
+import { StreamCheckpoints } from './ai-call/stream-checkpoints.ts'
 import { Clients } from './accept/clients.ts'
 import { type ListenOptions, Listeners } from './accept/listeners.ts'
 import type { Share, ShareClaim } from './accept/connection-share.ts'
@@ -83,6 +84,7 @@ export class DataPlane implements Plane {
   coarseNow: number
   securePort = 443
   readonly abandoned: Plane['abandoned'] = new Set()
+  readonly checkpoints = new StreamCheckpoints()
   isDraining = false
   isGoingAway = false
   #access: AccessParts
@@ -372,6 +374,7 @@ export class DataPlane implements Plane {
     this.coarseNow = this.clock.monotonic()
     this.#clients.sweep(this.coarseNow)
     this.#origins.sweep(this.coarseNow)
+    this.checkpoints.look(this.coarseNow)
     for (const call of this.abandoned) if (this.coarseNow >= call.deadline) call.expire()
   }
 

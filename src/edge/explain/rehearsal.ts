@@ -168,6 +168,7 @@ function planeOf(
     securePort: plane.securePort,
     documentation: plane.documentation,
     abandoned: new Set(),
+    checkpoints: { add: () => {} },
     isDraining: false,
     isGoingAway: false,
   }

@@ -35,6 +35,9 @@ export function relay(
     x.tap !== null && x.ai!.provider!.hasFrames && hasEventFrames(head) ? new EventFrames() : null
   x.tap?.noteHead(frames === null ? head : asEventStream(head), rewriter !== null && rewriter !== false)
   if (rewriter === false) return null
+  const budget = x.ai === null ? null : x.ai.budget
+  if (budget !== null && x.tap?.head?.isEventStream && !head.isEncoded)
+    x.plane.checkpoints.add(budget, x.tap, x.sentAt, x.respondedAt)
   x.responseFraming = relayedFraming(body, isDecoded || rewriter !== null || encoding !== null)
   const sink = x.client.relay(x, relayedHead(x, head, decision))
   return new Relaying(x, lease, sink, { rewriter, frames, encoding })

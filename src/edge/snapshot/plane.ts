@@ -20,6 +20,7 @@ import type { LogQueue } from '../../ai-logs/queue.ts'
 import type { TallyBook } from '../../activity/tally-book.ts'
 import type { SpanSink } from '../../telemetry/span.ts'
 import type { TokenVerifier } from '../../tokens/verify.ts'
+import type { StreamCheckpoints } from '../ai-call/stream-checkpoints.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export interface AiServices {
@@ -74,6 +75,8 @@ export interface Plane {
   readonly documentation: string | null
   /** AI calls whose callers have left while their providers finish. */
   readonly abandoned: Set<Overdue>
+  /** Of streams that have a budget. */
+  readonly checkpoints: Pick<StreamCheckpoints, 'add'>
   isDraining: boolean
   isGoingAway: boolean
 }
