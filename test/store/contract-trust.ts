@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { movedIdentity } from '../../src/store/contract/mark.ts'
 import type { Change, Store, StoreDegraded } from '../../src/store/contract/store.ts'
+import type { BudgetStep } from '../../src/store/records/budget.ts'
 import { batchOf } from '../../src/store/log-batch/batch.ts'
 import { until } from '../help/until.ts'
 import type { Place } from './contract.ts'
@@ -20,6 +21,12 @@ import {
 
 const other = 'f'.repeat(32)
 const first = { offset: 0, limit: 10 }
+
+function budgetStep(owner: string): BudgetStep {
+  const window = { kind: 'fixed', until: 4_000_000_000_000 } as const
+  const line = { bucket: 'b', window, limit: 9, share: 's', total: 5, confirmed: 0, keep: 2, ifLost: 1 }
+  return { account: owner, sequence: 1, lease: 600_000, lines: [{ ...line, need: 0, want: 0 }] }
+}
 
 export function trustContract(name: string, place: Place): void {
   test(`${name}: all who open a store find one identity, and it stays`, async t => {
@@ -62,6 +69,7 @@ export function trustContract(name: string, place: Place): void {
       () => store.credentials.remove('session', session.digest),
       () => store.logs.append(owner.id, aGateway.id, batch, limit),
       () => store.counters.spend({ key: '0', window, limit: 1, done: 0, wanted: 1 }),
+      () => store.budgets.step(budgetStep(owner.id)),
       () => store.tokens.noteUses([{ account: owner.id, id: aToken.id, at: 1 }]),
       () => store.audit.append(auditEntry()),
     ])
@@ -77,6 +85,8 @@ export function trustContract(name: string, place: Place): void {
     await writer.tokens.insert(kept)
     const session = credential('session')
     await writer.credentials.put(session)
+    const spending = budgetStep(kept.account)
+    await writer.budgets.step(spending)
     const told: Change[] = []
     store.changes.follow(change => told.push(change))
     const lacks = { ...mark, generation: (await store.mark())!.generation + 3 }
@@ -94,6 +104,10 @@ export function trustContract(name: string, place: Place): void {
       insert: ({ gateways }) => gateways.insert(gateway()),
       remove: ({ tokens }) => tokens.remove(kept.account, kept.id),
       put: ({ credentials }) => credentials.put(credential('session')),
+      spend: ({ budgets }) => budgets.step({ ...spending, sequence: 2 }),
+      'what is spent': ({ budgets }) => budgets.read(spending.account, spending.lines),
+      'all that is spent': ({ budgets }) => Array.fromAsync(budgets.entries(spending.account)),
+      reset: ({ budgets }) => budgets.reset(spending.account, spending.lines[0]!),
     }
     for (const [what, ask] of Object.entries(refused))
       await assert.rejects(
@@ -120,6 +134,8 @@ export function trustContract(name: string, place: Place): void {
     assert.deepEqual((await store.tokens.get(kept.account, kept.id))?.record, kept)
     assert.deepEqual(store.degradation.reasons, [])
     assert.equal(await store.gateways.insert(gateway()), true)
+    const [sum] = await store.budgets.read(spending.account, spending.lines)
+    assert.deepEqual(sum, { bucket: 'b', spent: 5, leased: 2 })
   })
 
   test(`${name}: a store that lost changes stays in doubt when others were made instead, until the very last one is there`, async t => {
@@ -168,6 +184,7 @@ export function trustContract(name: string, place: Place): void {
     await mover.continueAs({ ...seen, identity: moved })
     const refused = { name: 'StoreDegraded', message: /^the records of the store were moved to another one/ }
     await assert.rejects(store.credentials.put(credential('session')), refused)
+    await assert.rejects(store.budgets.step(budgetStep(owner.id)), refused)
     await assert.rejects(store.tokens.insert(token({ account: owner.id })), refused)
     await assert.rejects(store.accounts.list(), refused)
     assert.deepEqual(

@@ -11,6 +11,7 @@ import { ContractClock } from '../../contract-clock.ts'
 import { gateway, hex, logEntries, token } from '../../contract-specimens.ts'
 import { expectDue, keepDue } from '../due.ts'
 import { commandTimeout, openRedis } from '../open.ts'
+import { FailoverSpenders } from './failover-spenders.ts'
 
 const endings: (() => unknown)[] = []
 let nodes: readonly RedisServer[]
@@ -63,11 +64,16 @@ test('a replica takes over for its primary, and has all that was acknowledged', 
   )
   const { knownUntil } = store.changes
   const holder = nodes[holds.indexOf(1)]!
+  const spenders = new FailoverSpenders([store])
+  spenders.start(4)
+  await until(() => spenders.confirmed > 50 && spenders.granted > 5)
   await holder.kill()
   await until(() => store.isUnreachable)
   await until(() => !store.isUnreachable && store.changes.knownUntil > knownUntil)
   for (const one of kept) assert.deepEqual(await store.tokens.findByDigest(one.digest), one)
   await expectDue(store, clock, due)
+  await spenders.stop()
+  await spenders.expectAll(nodes[3 + holds.indexOf(1)]!)
   await assert.rejects(store.tokens.insert(token()), StoreUnreachable, 'it has no replica of its own yet')
   await holder.restart()
   await until(() => store.tokens.insert(token()).catch(() => false))

@@ -4,6 +4,7 @@ import type { RedisStore } from '../../../../src/store/redis/redis-store.ts'
 import { type Node, type SentinelNet, startSentinelNet } from '../../../help/redis-net.ts'
 import { until } from '../../../help/until.ts'
 import { FailoverLoad } from './failover-load.ts'
+import { FailoverSpenders } from './failover-spenders.ts'
 import { openRedis } from '../open.ts'
 
 const rounds = Number(process.env.ROUNDS ?? 1)
@@ -71,21 +72,24 @@ for (const [name, { strike, mend, goesOn }] of Object.entries(faults)) {
     for (let round = 1; round <= rounds; round++) {
       const primary = await net.primary()
       const load = new FailoverLoad(stores)
+      const spenders = new FailoverSpenders(stores)
       load.start(8)
-      await until(() => load.acknowledged > 200)
+      spenders.start(4)
+      await until(() => load.acknowledged > 200 && spenders.confirmed > 50 && spenders.granted > 5)
       await strike(net, primary, stores)
       if (goesOn) {
         await switched(net, primary)
-        await goOn(load, stores)
+        await goOn(load, spenders, stores)
       }
       await mend(net, primary)
       // Where the old primary is awake it may be asked until the clients know better.
       if (!goesOn) await until(() => stores.every(store => !store.isUnreachable))
-      if (round < rounds) await goOn(load, stores)
-      await load.stop()
+      if (round < rounds) await goOn(load, spenders, stores)
+      await Promise.all([load.stop(), spenders.stop()])
       const next = await net.primary()
       await load.expectAll(next.server)
-      t.diagnostic(load.summary)
+      await spenders.expectAll(next.server)
+      t.diagnostic(`${load.summary}, ${spenders.confirmed} spent, ${spenders.granted} granted`)
       if (round < rounds) await until(async () => (await followersOf(next)) === 2)
     }
   })
@@ -97,9 +101,14 @@ async function followersOf({ server }: Node): Promise<number> {
   return Number(count)
 }
 
-/** Waits until more is acknowledged through each store. */
-async function goOn(load: FailoverLoad, stores: readonly RedisStore[]): Promise<void> {
+/** Waits until more is acknowledged through each store, and spent. */
+async function goOn(
+  load: FailoverLoad,
+  spenders: FailoverSpenders,
+  stores: readonly RedisStore[],
+): Promise<void> {
   await until(() => stores.every(store => !store.isUnreachable && store.refusal === null))
   const { acknowledged } = load
-  await until(() => load.acknowledged > acknowledged + 100)
+  const { confirmed } = spenders
+  await until(() => load.acknowledged > acknowledged + 100 && spenders.confirmed > confirmed + 20)
 }

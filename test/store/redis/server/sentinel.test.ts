@@ -9,9 +9,10 @@ import { ContractClock } from '../../contract-clock.ts'
 import { token } from '../../contract-specimens.ts'
 import { expectDue, keepDue } from '../due.ts'
 import { commandTimeout, openRedis } from '../open.ts'
+import { FailoverSpenders } from './failover-spenders.ts'
 
 test('with Sentinels the replica takes over, and has all that was acknowledged', async t => {
-  const { primary, url } = await startSentinel(t)
+  const { primary, replica, url } = await startSentinel(t)
   const clock = new ContractClock()
   const store = await openRedis(t, url, commandTimeout, clock)
   assert.equal(store.isUnreachable, false)
@@ -25,11 +26,16 @@ test('with Sentinels the replica takes over, and has all that was acknowledged',
   await Promise.all(kept.map(one => store.tokens.insert(one)))
   const due = await keepDue(store)
   const { knownUntil } = store.changes
+  const spenders = new FailoverSpenders([store])
+  spenders.start(4)
+  await until(() => spenders.confirmed > 50 && spenders.granted > 5)
   await primary.kill()
   await assert.rejects(store.accounts.list(), StoreUnreachable)
   await until(() => !store.isUnreachable && store.changes.knownUntil > knownUntil)
   for (const one of kept) assert.deepEqual(await store.tokens.findByDigest(one.digest), one)
   await expectDue(store, clock, due)
+  await spenders.stop()
+  await spenders.expectAll(replica)
   await assert.rejects(store.tokens.insert(token()), StoreUnreachable)
   assert.equal(store.refusal, '0 of 1 replica confirms writes')
 })
