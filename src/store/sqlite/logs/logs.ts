@@ -45,6 +45,10 @@ const sweepSlice = 200
 const entriesSlice = 256
 const sumSlice = 4_000
 
+/** Rows that one statement inserts, which takes 1.0 µs a row, and 1.7 with a statement for each. */
+const rowsAtOnce = 16
+const columnCount = 5
+
 const columns = 'at, id, row'
 
 export class SqliteLogs implements Logs {
@@ -60,6 +64,7 @@ export class SqliteLogs implements Logs {
   readonly #find: Statement
   readonly #rewrite: Command
   readonly #insert: Command
+  readonly #insertSome: Command
   readonly #oldest: Statement
   readonly #extent: Statement
   readonly #removeUntil: Command
@@ -90,7 +95,12 @@ export class SqliteLogs implements Logs {
       'SELECT * FROM log_entries WHERE key = (SELECT key FROM log_entries WHERE gateway = ? AND id = ?)',
     )
     this.#rewrite = db.command('UPDATE log_entries SET row = ? WHERE key = ?')
-    this.#insert = db.command('INSERT INTO log_entries (key, gateway, at, id, row) VALUES (?, ?, ?, ?, ?)')
+    const insert = (count: number) => {
+      const rows = Array<string>(count).fill('(?, ?, ?, ?, ?)').join(', ')
+      return db.command(`INSERT INTO log_entries (key, gateway, at, id, row) VALUES ${rows}`)
+    }
+    this.#insert = insert(1)
+    this.#insertSome = insert(rowsAtOnce)
     this.#oldest = db.prepare(
       'SELECT at, id FROM log_entries WHERE gateway = ? ORDER BY at, id LIMIT 1 OFFSET ?',
     )
@@ -341,8 +351,10 @@ export class SqliteLogs implements Logs {
     }
     const some = isFull || isRepeated ? times.map((_, at) => isNew(at)) : null
     const added = some === null ? times : times.filter((_, at) => some[at])
+    const values: SQLInputValue[] = []
     for (let at = 0; at < times.length; at++)
-      if (some === null || some[at]) this.#insert(++last, key, times[at]!, ids[at]!, rows[at]!)
+      if (some === null || some[at]) values.push(++last, key, times[at]!, ids[at]!, rows[at]!)
+    this.#insertRows(values)
     const bodies = some === null ? batch : joinedBodies(bodiesOf(batch).filter((_, at) => some[at]))
     this.#bodies.insert(before + 1, bodies)
     this.#tally(key, added, 1)
@@ -353,6 +365,15 @@ export class SqliteLogs implements Logs {
     if (isSimple && this.#trimMinute(key, excess, before)) return { key, stored, isStored, excess: 0 }
     const removed = this.#trim(key, excess, limit)
     return { key, stored: stored - removed.filter(isStored).length, isStored, excess: excess - removalSlice }
+  }
+
+  /** Takes the columns of all rows in turns. */
+  #insertRows(values: readonly SQLInputValue[]): void {
+    const rest = values.length % (rowsAtOnce * columnCount)
+    for (let at = 0; at < values.length - rest; at += rowsAtOnce * columnCount)
+      this.#insertSome(...values.slice(at, at + rowsAtOnce * columnCount))
+    for (let at = values.length - rest; at < values.length; at += columnCount)
+      this.#insert(...values.slice(at, at + columnCount))
   }
 
   #trim(key: number, excess: number, { strategy }: LogLimit): number[] {

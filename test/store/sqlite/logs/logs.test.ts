@@ -43,6 +43,15 @@ test('entries that are removed or make room leave no trace', async t => {
   assert.deepEqual(sizes(), [0, 0, 1, 0, 0])
 })
 
+test('batches of any size are stored whole, in their order', async t => {
+  const { logs, owner, append } = await start(t)
+  const entries = logEntries(owner, 200)
+  let end = 0
+  for (const size of [1, 15, 16, 17, 31, 32, 33, 55])
+    assert.equal(await append(entries.slice(end, (end += size))), size)
+  assert.deepEqual((await Array.fromAsync(logs.entries('a', 'default'))).flat(), entries)
+})
+
 test('a limit that is lowered by much is kept, bit by bit', async t => {
   const { logs, owner, append, sizes } = await start(t)
   const entries = logEntries(owner, 7_004)
