@@ -80,6 +80,8 @@ test('a block wins, is named, is not to be retried, and reaches neither provider
   assert.equal((await ask()).status, 200)
   assert.deepEqual(models, ['gpt-4o', 'gpt-4o'])
   assert.equal((await ai.logged(2)).length, 2)
+  const { allow, block: blocked } = ai.edge.metrics.ai.policyDecisions
+  assert.deepEqual([allow.value, blocked.value], [2, 2])
 })
 
 test('what no policy allows is refused, until policies are committed that are empty', async t => {

@@ -29,6 +29,7 @@ type Condition = Exclude<ReturnType<typeof compileCallCondition>, { readonly mes
 export interface CompiledPolicies {
   readonly gateway: string
   readonly policies: readonly CompiledPolicy[]
+  readonly hasLimits: boolean
 }
 
 interface Owner {
@@ -42,13 +43,15 @@ export const policiesOf = memoizeEach(({ account, id, policies = [] }: PolicedGa
 )
 
 /** Whether a call may have to be counted for a policy. */
-export function hasPolicyLimits({ policies = [] }: PolicedGateway): boolean {
-  return policies.some(({ action }) => action.type === 'limit')
+export function hasPolicyLimits(gateway: PolicedGateway): boolean {
+  return gateway.policies !== undefined && policiesOf(gateway).hasLimits
 }
 
 /** Never fails: what was committed and is not understood blocks, and allows nothing. */
 export function compilePolicies(policies: readonly Policy[], owner: Owner): CompiledPolicies {
-  return { gateway: owner.gateway, policies: policies.map(policy => compilePolicy(policy, owner)) }
+  const compiled = policies.map(policy => compilePolicy(policy, owner))
+  const hasLimits = compiled.some(({ buckets }) => buckets !== null)
+  return { gateway: owner.gateway, policies: compiled, hasLimits }
 }
 
 /** What is wrong with a policy: the name of a member, and words that follow it. */

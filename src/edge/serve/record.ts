@@ -39,13 +39,19 @@ function recordAll(x: Exchange): void {
   if (x.eventStream !== null) plane.metrics.eventStreams.dec()
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
-  if (x.ai !== null) releaseBody(x, x.ai)
+  if (x.ai !== null) recordCall(x, x.ai)
   if (x.trace !== null && x.trace.recording !== null) sendSpans(x, x.trace, x.trace.recording, now)
   if (x.tap?.isUnderWay) logCall(x, x.ai!, x.tap, now)
   else if (x.ai !== null && x.ai.budget !== null) x.ai.budget.release()
   // A flood of invalid tokens must not become a flood of lines.
   if (x.ai?.isDenied) return
   if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
+}
+
+function recordCall(x: Exchange, ai: AiExchange): void {
+  releaseBody(x, ai)
+  const decision = ai.allowance ?? ai.denial
+  if (decision !== null) x.plane.metrics.ai.policyDecisions[decision.type].inc()
 }
 
 /** A call that its provider may finish without its caller is logged once that is over. */

@@ -30,6 +30,8 @@ interface WaitingForExport {
 export class AiMetrics {
   readonly allowed = tallies(allowReasons)
   readonly refused = tallies(refuseReasons)
+  /** Calls of gateways with policies. */
+  readonly policyDecisions = tallies(['allow', 'block', 'no_match'])
   readonly logEntries = tallies(['written', 'dropped', 'over_limit'])
   /** By the status that the provider sent. */
   readonly keysSetAside = tallies(['401', '429'])

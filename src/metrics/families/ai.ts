@@ -14,6 +14,10 @@ export const aiFamilies: Families = {
       })),
     ],
   },
+  gatehouse_ai_policy_decisions_total: {
+    help: 'AI gateway calls that policies decided, by decision: allow, block, or no_match where none allows the call.',
+    read: ({ edge: { ai } }) => byName(ai.policyDecisions, decision => ({ decision })),
+  },
   gatehouse_token_lookups_total: {
     help: 'Token lookups by source: cache, store, or store after a notice from another worker.',
     read: ({ edge: { ai } }) => byName(ai.lookups, source => ({ source })),
