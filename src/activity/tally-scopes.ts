@@ -42,8 +42,12 @@ export function budgetsScope(account: string): string {
   return `budgets ${account}`
 }
 
-/** `owner`: the gateway or the token whose rule refuses; policies belong to their gateway. */
-export function budgetHits(kind: 'gateway' | 'token' | 'policy', owner: string, rule: string): string {
+/** `owner`: the gateway or the token whose rule refuses; policies and routes belong to their gateway. */
+export function budgetHits(
+  kind: 'gateway' | 'token' | 'policy' | 'route',
+  owner: string,
+  rule: string,
+): string {
   return `${kind} ${owner} ${rule}`
 }
 

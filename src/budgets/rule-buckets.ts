@@ -9,7 +9,7 @@ import { periodEnds } from './calendar.ts'
 /** A rule as budgets count by it. */
 export interface BudgetRule {
   readonly id: string
-  readonly owner: 'gateway' | 'token' | 'policy'
+  readonly owner: 'gateway' | 'token' | 'policy' | 'route'
   /** What its owner calls it; absent for a rule that has only an id. */
   readonly name?: string
   readonly unit: BudgetUnit

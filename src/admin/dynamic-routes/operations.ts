@@ -54,6 +54,18 @@ const byShare = [
   end,
 ]
 
+const byCost = [
+  start,
+  {
+    id: 'plan',
+    type: 'rate',
+    properties: { key: 'token', limit: 2.5, limitType: 'cost', window: 86_400 },
+    outputs: { success: { elementId: 'big' }, fallback: { elementId: 'small' } },
+  },
+  ...models,
+  end,
+]
+
 const byRate = [
   start,
   {
@@ -119,6 +131,7 @@ export const dynamicRouteOperations: Readonly<Record<string, Operation>> = {
       examples: {
         'A tenth of all calls to another model': { elements: byShare },
         'The first 100 calls of a token in a minute': { elements: byRate },
+        'The first 2.50 USD of a token in a day': { elements: byCost },
       },
     },
     response: aRoute,

@@ -16,6 +16,7 @@ import {
   id,
   listOf,
   named,
+  number,
   oneOf,
   open,
   type Schema,
@@ -60,9 +61,13 @@ export const routeElement: Schema = {
     element('rate', {
       properties: closed({
         key: about('What is counted: `gateway`, `token`, `app`, `person` or `metadata.NAME`.', text),
-        limit: about('How many calls are within the rate, which leave by `success`.', whole(1, maxRate)),
-        limitType: exactly('count'),
-        window: about('Seconds.', whole(1, maxRateWindow)),
+        limit: about('How many calls, or US dollars, are within the rate, which leave by `success`.', {
+          ...number,
+          exclusiveMinimum: 0,
+          maximum: maxRate,
+        }),
+        limitType: about('What is limited: calls, or what they cost.', oneOf(['count', 'cost'])),
+        window: about('Seconds, from 60 for costs.', whole(1, maxRateWindow)),
       }),
       outputs: about('A `fallback` that leads to an end refuses the call (429).', byModel),
     }),

@@ -19,6 +19,10 @@ export const maxElements = 100
 const maxElementsLength = 32 * 1024
 export const maxShares = 5
 export const maxRate = 1_000_000_000
+/** US dollars. */
+const maxCostRate = 1_000_000
+/** Seconds: a call may take as long as that. */
+const minCostWindow = 60
 export const maxRateWindow = 31 * 86_400
 export const maxModelTimeout = 3_600_000
 export const maxModelRetries = 4
@@ -164,10 +168,14 @@ function readProperties(
     const { key, limitType } = properties
     if (typeof key !== 'string' || (key !== 'gateway' && !isFact(key)))
       refuse('key', 'must be gateway, token, app, person or metadata.NAME')
-    if (limitType === 'cost') refuse('limitType', 'must be count: limits of cost are not supported yet')
-    else if (limitType !== 'count') refuse('limitType', 'must be count')
-    whole('limit', 1, maxRate)
-    whole('window', 1, maxRateWindow)
+    if (limitType !== 'count' && limitType !== 'cost') refuse('limitType', 'must be count or cost')
+    if (limitType !== 'cost') whole('limit', 1, maxRate)
+    else if (!isDollars(properties.limit))
+      refuse(
+        'limit',
+        `must be a number of USD above 0, up to ${maxCostRate}, with at most 9 decimals, since limitType is cost`,
+      )
+    whole('window', limitType === 'cost' ? minCostWindow : 1, maxRateWindow)
   } else {
     const { provider, model } = properties
     if (typeof provider !== 'string' || provider === '' || provider.includes('/'))
@@ -181,6 +189,11 @@ function readProperties(
     whole('timeout', 1, maxModelTimeout)
     whole('retries', 0, maxModelRetries)
   }
+}
+
+/** A whole number of nanodollars: that is how costs are counted. */
+function isDollars(value: unknown): boolean {
+  return typeof value === 'number' && value > 0 && value <= maxCostRate && Number(value.toFixed(9)) === value
 }
 
 function isId(text: string): boolean {
@@ -307,10 +320,12 @@ export function compileElements(elements: readonly RouteElement[], name: string)
       case 'percentage':
         return { type: 'share', shares: sharesOf(element.outputs) }
       case 'rate': {
-        const { key, limit, window } = element.properties
+        const { key, limit, limitType, window } = element.properties
         return {
           type: 'rate',
           name: `${name} ${element.id}`,
+          element: element.id,
+          unit: limitType,
           key: key === 'gateway' ? null : key,
           limit,
           window: window * 1000,

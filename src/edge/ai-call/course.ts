@@ -2,7 +2,7 @@
 
 import { delayOf } from '../../ai/failover/after-failure.ts'
 import type { Controls } from '../../ai/failover/controls.ts'
-import type { ModelNode, RouteNode } from '../../ai/failover/model-route.ts'
+import type { ModelNode, PassedRate, RouteNode } from '../../ai/failover/model-route.ts'
 import type { FailoverConfig } from '../../config/model/config.ts'
 
 interface CourseParts {
@@ -18,11 +18,13 @@ export class Course {
   readonly maxAttempts: number
   readonly statuses: readonly number[]
   readonly retryWithin: number
-  step = 0
   /** Monotonic ms until the first content, over all attempts. */
   readonly deadline: number
   readonly #controls: Controls
   #node: ModelNode
+  #step = 0
+  #passed: PassedRate | null = null
+  #exceeded: PassedRate | null = null
   /** Left at the present model, and made. */
   #retries = 0
   #retried = 0
@@ -47,8 +49,18 @@ export class Course {
     return this.#controls.timeout ?? this.#node.timeout
   }
 
+  get step(): number {
+    return this.#step
+  }
+
+  /** Where the call goes if its present model fails, or costs too much for a rate. */
   get fallback(): RouteNode | null {
-    return this.#node.fallback
+    return this.#exceeded === null ? this.#node.fallback : this.#exceeded.rate.beyond
+  }
+
+  /** The last rate by cost on the way to there. */
+  get passed(): PassedRate | null {
+    return this.#exceeded === null ? this.#passed : this.#exceeded.before
   }
 
   get retries(): number {
@@ -70,9 +82,22 @@ export class Course {
     this.#retried++
   }
 
+  /** `skipped` counts the models before that cannot take the call. */
+  begin(skipped: number, passed: PassedRate | null): void {
+    this.#step = skipped
+    this.#passed = passed
+  }
+
+  /** Sends the call beyond a rate that it has passed: its present model costs too much for that. */
+  exceed(rate: PassedRate): void {
+    this.#exceeded = rate
+  }
+
   /** `skipped` counts the models between that cannot take the call. */
-  goTo(node: ModelNode, skipped: number): void {
-    this.step += 1 + skipped
+  goTo(node: ModelNode, skipped: number, passed: PassedRate | null): void {
+    this.#step += skipped + (this.#exceeded === null ? 1 : 0)
+    this.#passed = passed
+    this.#exceeded = null
     this.#node = node
     this.#retries = node.retries
     this.#retried = 0

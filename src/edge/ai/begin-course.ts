@@ -7,7 +7,7 @@ import {
   readMaxAttempts,
   readTimeout,
 } from '../../ai/failover/controls.ts'
-import { modelAt, type ModelNode, type RouteNode } from '../../ai/failover/model-route.ts'
+import { modelAt, type ModelNode, type PassedRate, type RouteNode } from '../../ai/failover/model-route.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
@@ -80,7 +80,7 @@ export function beginCourse(
   asked: CallRequest,
   route: RouteNode,
 ): Verdict {
-  const found = findModel(x, ai, { target, asked, from: route, mayWait: true })
+  const found = findModel(x, ai, { target, asked, from: route, passed: null, mayWait: true })
   return found instanceof Promise
     ? found.then(found => beginAt(x, ai, target, asked, found))
     : beginAt(x, ai, target, asked, found)
@@ -95,7 +95,7 @@ function beginAt(
 ): Refusal | null {
   if ('error' in found) return found
   ai.course = courseOf(x, ai, found.node, asked.bytes)
-  ai.course.step = found.skipped
+  ai.course.begin(found.skipped, found.passed)
   return takeCall(x, ai, target, found.call)
 }
 
@@ -129,6 +129,8 @@ function attemptsAlone({ controls, gateway }: AiExchange): number | null {
 
 export interface FoundModel {
   readonly node: ModelNode
+  /** The rates by cost on the way to it. */
+  readonly passed: PassedRate | null
   readonly call: AllowedCall
   readonly skipped: number
   readonly isResting: boolean
@@ -138,6 +140,8 @@ interface Search {
   readonly target: ParsedTarget
   readonly asked: CallRequest
   readonly from: RouteNode
+  /** The rates by cost that the call has passed by then. */
+  readonly passed: PassedRate | null
   /** Whether the call may wait for the store to count it. */
   readonly mayWait: boolean
 }
@@ -149,9 +153,9 @@ interface Search {
 export function findModel(
   x: Exchange,
   ai: AiExchange,
-  { target, asked, from, mayWait }: Search,
+  { target, asked, from, passed, mayWait }: Search,
 ): MaybeAtOnce<FoundModel | Refusal> {
-  const journey = new CallJourney(x, ai, { mayWait })
+  const journey = new CallJourney(x, ai, { mayWait, passed })
   let refusal: Refusal | null = null
   let resting: FoundModel | null = null
   let fault: Refusal | null = null
@@ -165,8 +169,9 @@ export function findModel(
       const call = planModel(x, ai, target, { ...asked, model: node.model })
       if ('error' in call) refusal ??= call
       else if ((fault = refuseRouted(x, ai, call)) !== null) refusal ??= fault
-      else if (isResting(x, ai, call)) resting ??= { node, call, skipped, isResting: true }
-      else return { node, call, skipped, isResting: false }
+      else if (isResting(x, ai, call))
+        resting ??= { node, passed: journey.passed, call, skipped, isResting: true }
+      else return { node, passed: journey.passed, call, skipped, isResting: false }
       skipped++
       node = modelAt(node.fallback, journey)
     }

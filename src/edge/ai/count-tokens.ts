@@ -60,8 +60,8 @@ function canCount({ dialect, claude }: Provider): boolean {
 
 /** The name that was asked for, if no model can be called. */
 function firstModel(x: Exchange, ai: AiExchange, route: RouteNode): string {
-  const { draw, facts } = new CallJourney(x, ai, { mayWait: false })
-  const journey = { draw, facts, spend: () => true }
+  const { draw, facts } = new CallJourney(x, ai, { mayWait: false, passed: null })
+  const journey = { draw, facts, spend: () => true, pass: () => {} }
   let first = ''
   for (let from: RouteNode | null = route; from !== null; ) {
     const node = modelAt(from, journey)

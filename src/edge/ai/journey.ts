@@ -1,6 +1,6 @@
 // What decides on the way of an AI call along its route: chance, the facts about the call, and rates.
 
-import type { Journey, RateNode } from '../../ai/failover/model-route.ts'
+import type { Journey, PassedRate, RateNode } from '../../ai/failover/model-route.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
 import { type Limit, routeLimitOf } from '../../limits/limit.ts'
@@ -13,12 +13,22 @@ import { secondsOf } from '../snapshot/limit-fields.ts'
 export class CallJourney implements Journey {
   /** The refusal of the last rate that the call was over; null if it was over none. */
   refusal: Refusal | null = null
+  /** The last rate by cost that the call has passed; null if it has passed none. */
+  passed: PassedRate | null
   readonly #x: Exchange
   readonly #ai: AiExchange
   readonly #mayWait: boolean
 
-  /** Without `mayWait`, a call passes the rates about which the store has to be queried first. */
-  constructor(x: Exchange, ai: AiExchange, { mayWait }: { readonly mayWait: boolean }) {
+  /**
+   * Goes on from the rates by cost that were passed before. Without `mayWait`, a call passes the rates about
+   * which the store has to be queried first.
+   */
+  constructor(
+    x: Exchange,
+    ai: AiExchange,
+    { mayWait, passed }: { readonly mayWait: boolean; readonly passed: PassedRate | null },
+  ) {
+    this.passed = passed
     this.#x = x
     this.#ai = ai
     this.#mayWait = mayWait
@@ -32,6 +42,10 @@ export class CallJourney implements Journey {
     const spent = this.#x.plane.limiter.spend(limitOf(rate), key)
     if (!(spent instanceof Promise)) return this.#conclude(spent)
     return this.#mayWait ? spent.then(spent => this.#conclude(spent)) : true
+  }
+
+  pass(rate: RateNode, key: string): void {
+    this.passed = { rate, key, before: this.passed }
   }
 
   #conclude({ isAllowed, wait }: Spent): boolean {

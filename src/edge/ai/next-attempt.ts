@@ -40,8 +40,8 @@ export function prepareAttempt(
 
 export function takeAttempt(x: Exchange, ai: AiExchange, course: Course, prepared: PreparedAttempt): void {
   if (prepared.type === 'retry') return course.retry()
-  const { node, skipped, call } = prepared.found
-  course.goTo(node, skipped)
+  const { node, passed, skipped, call } = prepared.found
+  course.goTo(node, skipped, passed)
   takeCall(x, ai, ai.target as ParsedTarget, call)
 }
 
@@ -51,7 +51,13 @@ export function findFallback(x: Exchange, ai: AiExchange, course: Course): Found
   const target = ai.target as ParsedTarget
   const asked = readCall(target, course.body!, ai.fields.contentType)
   if ('error' in asked) return null
-  const found = findModel(x, ai, { target, asked, from: course.fallback!, mayWait: false })
+  const found = findModel(x, ai, {
+    target,
+    asked,
+    from: course.fallback!,
+    passed: course.passed,
+    mayWait: false,
+  })
   return found instanceof Promise || 'error' in found || found.isResting ? null : found
 }
 

@@ -33,14 +33,19 @@ export function openLog(x: Exchange): Refusal | null {
   // Only a native body can be encoded: others are parsed here.
   if (logManagement > 0 && collectLog !== 'false')
     x.tap = new Tap({ keepsPayloads, isEncoded: contentEncoding !== null })
-  else if (isMetered(x, ai))
-    x.tap = new Tap({ keepsPayloads: false, isEncoded: contentEncoding !== null, isStored: false })
+  else if (isMetered(x, ai)) x.tap = measuringTap(ai)
   return noteLabels(ai, x.tap)
 }
 
-/** Whether limits of gateway, token or policies may govern a call, and it may cost something. */
+/** Measures what a call uses, although it has no entry in the log. */
+export function measuringTap({ fields }: AiExchange): Tap {
+  return new Tap({ keepsPayloads: false, isEncoded: fields.contentEncoding !== null, isStored: false })
+}
+
+/** Whether limits of gateway, token, policies or its route may govern a call, and it may cost something. */
 export function isMetered(x: Exchange, ai: AiExchange): boolean {
-  if (!isGoverned(ai.gateway!, ai.token) && !hasPolicyLimits(ai.gateway!)) return false
+  const hasRate = ai.course !== null && ai.course.passed !== null
+  if (!hasRate && !isGoverned(ai.gateway!, ai.token) && !hasPolicyLimits(ai.gateway!)) return false
   return x.upgrade === 'requested' || !isRead(x.head)
 }
 

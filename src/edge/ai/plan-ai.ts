@@ -1,7 +1,7 @@
 // Plans an AI call: its provider, path and body.
 
 import { formatSize } from '../../base/text/quantity.ts'
-import type { RouteNode } from '../../ai/failover/model-route.ts'
+import { limitsCost, type RouteNode } from '../../ai/failover/model-route.ts'
 import { readCall } from '../../ai/plan.ts'
 import type { NativeCall } from '../../ai/providers/providers.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
@@ -20,7 +20,7 @@ import { countTokens } from './count-tokens.ts'
 import { respondWithModels } from './list-models.ts'
 import { beginCourse, beginNativeCourse, routeOf } from './begin-course.ts'
 import { providersOf, withOwnProviders } from './own-providers.ts'
-import { isMetered } from './open-log.ts'
+import { isMetered, measuringTap } from './open-log.ts'
 import { decideCall, isPoliced } from '../ai-call/policies.ts'
 import { calledModels, isModelInBody, refuseNativeModel } from './token-limits.ts'
 import { type ParsedTarget, planModel, sendTo, takeCall } from './take-call.ts'
@@ -178,6 +178,7 @@ function planRouted(
   route: RouteNode | null | 'store_unreachable',
 ): Verdict {
   if (route === 'store_unreachable') return storeUnreachable
+  if (route !== null && limitsCost(route)) x.tap ??= measuringTap(ai)
   if (route !== null) return beginCourse(x, ai, target, asked, route)
   const call = planModel(x, ai, target, asked)
   return 'error' in call ? call : takeCall(x, ai, target, call)

@@ -3,6 +3,7 @@
 import { nanodollarsOf } from '../../base/units.ts'
 import { insertMaxTokens } from '../../ai/worst-case/max-tokens.ts'
 import { noSpending, type WorstCase, worstCaseOf } from '../../ai/worst-case/worst-case.ts'
+import type { PassedRate } from '../../ai/failover/model-route.ts'
 import { bucketsOf } from '../../budgets/buckets.ts'
 import { type PolicyLimit, policyBuckets } from '../../budgets/policies/decide.ts'
 import { CallBudget, type Parts } from '../../budgets/call-budget.ts'
@@ -18,6 +19,7 @@ import { secondsOf } from '../snapshot/limit-fields.ts'
 import { isModelInPath, modelInPath } from '../ai/token-limits.ts'
 import { budgetLines, refusedLines } from './budget-fields.ts'
 import { countDecision, countRefused } from './count-budget.ts'
+import { passedRates, rateBucket } from './route-rates.ts'
 
 /**
  * Reserves for the model of the present attempt, and gives back what an earlier one reserved. Refuses a call
@@ -32,13 +34,15 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   const worst = worstOf(x, ai)
   const model = ai.model ?? worst?.model ?? null
   const now = x.plane.clock.now()
-  const buckets = bucketsFor(ai, provider, model, now)
+  const own = bucketsFor(ai, provider, model, now)
+  const rates = passedRates(ai.course?.passed ?? null)
+  const buckets = rates.length === 0 ? own : [...own, ...rates.map(passed => rateBucket(passed, now))]
   if (buckets.length === 0) return null
   const { atOnce } = x.plane.metrics.budgets
   const counted = buckets.find(({ rule }) => rule.unit !== 'concurrency')
   if (counted !== undefined && (worst === null || x.upgrade === 'requested')) {
     atOnce.without_bound.inc()
-    countRefused(x, ai, counted.rule)
+    noteRefused(x, ai, counted.rule, rates)
     return refuseForGood(ai, 'over', x.upgrade === 'requested' ? unboundedSession : unboundedCall)
   }
   const known = worst === null ? 0 : costOf(x, provider, model, worst)
@@ -48,7 +52,7 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   const unpriced = cost === null ? buckets.find(({ rule }) => rule.unit === 'cost') : undefined
   if (unpriced !== undefined) {
     atOnce.without_price.inc()
-    countRefused(x, ai, unpriced.rule)
+    noteRefused(x, ai, unpriced.rule, rates)
     return refuseForGood(ai, 'unpriced', JSON.stringify(`${provider}/${model ?? '?'}`))
   }
   if (counted !== undefined && worst!.insert !== null) ai.body = insertMaxTokens(ai.body!, worst!.insert)
@@ -57,11 +61,17 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
     const { limit, unit, whenUnreachable } = rule
     charges.push({ bucket, window, limit, amount: amountIn(unit, cost, worst), whenUnreachable })
   }
-  const demand = new Demand(x, ai, { provider, model, worst, buckets, charges, flatCost, now })
+  const demand = new Demand(x, ai, { provider, model, worst, buckets, rates, charges, flatCost, now })
   const verdict = x.plane.ai!.budgets.reserve(ai.gateway!.account, charges)
   return verdict instanceof Promise
     ? verdict.then(verdict => conclude(demand, verdict, false))
     : conclude(demand, verdict, true)
+}
+
+/** Counts a refusal by a budget; by a rate it is none yet, as the call goes beyond that. */
+function noteRefused(x: Exchange, ai: AiExchange, rule: BudgetRule, [rate]: readonly PassedRate[]): void {
+  if (rule.owner === 'route') ai.course!.exceed(rate!)
+  else countRefused(x, ai, rule)
 }
 
 /** Bounds a body that was made again for an attempt at the same model. */
@@ -115,7 +125,9 @@ interface Demanded {
   readonly model: string | null
   /** Null if no bound is known, and none is needed. */
   readonly worst: WorstCase | null
+  /** Those of the rates come last. */
   readonly buckets: readonly Bucket[]
+  readonly rates: readonly PassedRate[]
   readonly charges: readonly Charge[]
   readonly flatCost: number | null
   readonly now: number
@@ -126,6 +138,7 @@ class Demand {
   readonly x: Exchange
   readonly ai: AiExchange
   readonly buckets: readonly Bucket[]
+  readonly rates: readonly PassedRate[]
   readonly charges: readonly Charge[]
   readonly flatCost: number | null
   readonly now: number
@@ -134,10 +147,11 @@ class Demand {
   readonly #worst: WorstCase | null
 
   constructor(x: Exchange, ai: AiExchange, demanded: Demanded) {
-    const { provider, model, worst, buckets, charges, flatCost, now } = demanded
+    const { provider, model, worst, buckets, rates, charges, flatCost, now } = demanded
     this.x = x
     this.ai = ai
     this.buckets = buckets
+    this.rates = rates
     this.charges = charges
     this.flatCost = flatCost
     this.now = now
@@ -164,9 +178,10 @@ class Demand {
 }
 
 function conclude(demand: Demand, verdict: Reservation | BudgetRefusal, isAtOnce: boolean): Refusal | null {
-  const { x, ai, buckets, now } = demand
-  countDecision(x, verdict, isAtOnce)
+  const { x, ai, buckets, rates, now } = demand
+  const own = buckets.length - rates.length
   if ('charges' in verdict) {
+    countDecision(x, verdict, isAtOnce)
     const budget = new CallBudget(verdict, demand)
     // Its caller has left meanwhile.
     if (x.stage !== 'none') {
@@ -174,10 +189,17 @@ function conclude(demand: Demand, verdict: Reservation | BudgetRefusal, isAtOnce
       return null
     }
     ai.budget = budget
-    say(x, ai, budgetLines(buckets, verdict, now))
+    if (own > 0)
+      say(x, ai, budgetLines(own === buckets.length ? buckets : buckets.slice(0, own), verdict, now))
     return null
   }
+  const exceeded = rates[verdict.charge - own]
+  if (exceeded !== undefined) {
+    ai.course!.exceed(exceeded)
+    return refusalOf(demand, verdict)
+  }
   const bucket = buckets[verdict.charge]!
+  countDecision(x, verdict, isAtOnce)
   countRefused(x, ai, bucket.rule)
   if (verdict.reason !== 'store_unreachable') say(x, ai, refusedLines(bucket, verdict, now))
   return refusalOf(demand, verdict)

@@ -45,8 +45,9 @@ export type RouteElement =
       readonly type: 'rate'
       readonly properties: {
         readonly key: string
+        /** Calls, or US dollars with up to 9 decimals. */
         readonly limit: number
-        readonly limitType: 'count'
+        readonly limitType: 'count' | 'cost'
         /** Seconds. */
         readonly window: number
       }

@@ -16,7 +16,12 @@ const step = (model: string, rest: Partial<AliasStep> = {}): AliasStep => ({
 function order(route: RouteNode | null, ...draws: number[]): string[] {
   const models: string[] = []
   for (let at = route; at !== null; ) {
-    const node = modelAt(at, { draw: () => draws.shift()!, facts: () => [], spend: () => true })
+    const node = modelAt(at, {
+      draw: () => draws.shift()!,
+      facts: () => [],
+      spend: () => true,
+      pass: () => {},
+    })
     if (node === null || node instanceof Promise) break
     models.push(node.model)
     at = node.fallback

@@ -1,9 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { modelAt, type RouteNode } from '../../../src/ai/failover/model-route.ts'
+import { limitsCost, modelAt, type RouteNode } from '../../../src/ai/failover/model-route.ts'
 import { compileElements, readElements } from '../../../src/ai/failover/route-elements.ts'
-import type { Scalar } from '../../../src/store/records/model-route.ts'
+import type { RouteElement, Scalar } from '../../../src/store/records/model-route.ts'
 
 const to = (elementId: string) => ({ elementId })
 const start = { id: 'begin', type: 'start', outputs: { next: to('big') } }
@@ -127,9 +127,25 @@ describe('elements are refused by name and rule:', () => {
       '/elements/1/properties/conditions properties.conditions of element "paid" has an unknown fact, "plan": use metadata.NAME, token, app or person',
     ],
     [
-      'a limit of cost',
-      [from('hourly'), rate('big', 'done', { limitType: 'cost' }), model('big'), end],
-      '/elements/1/properties/limitType properties.limitType of element "hourly" must be count: limits of cost are not supported yet',
+      'a limit of something else',
+      [from('hourly'), rate('big', 'done', { limitType: 'tokens' }), model('big'), end],
+      '/elements/1/properties/limitType properties.limitType of element "hourly" must be count or cost',
+    ],
+    [
+      'a limit of cost in parts of a nanodollar, and in seconds',
+      [
+        from('hourly'),
+        rate('big', 'done', { limitType: 'cost', limit: 0.0000000001, window: 59 }),
+        model('big'),
+        end,
+      ],
+      '/elements/1/properties/limit properties.limit of element "hourly" must be a number of USD above 0, up to 1000000, with at most 9 decimals, since limitType is cost',
+      '/elements/1/properties/window properties.window of element "hourly" must be a whole number from 60 to 2678400',
+    ],
+    [
+      'a limit of calls that is not whole',
+      [from('hourly'), rate('big', 'done', { limit: 2.5 }), model('big'), end],
+      '/elements/1/properties/limit properties.limit of element "hourly" must be a whole number from 1 to 1000000000',
     ],
     [
       'an unknown key of a rate',
@@ -190,6 +206,9 @@ function order(
       keys.push(`${name} ${limit}/${window} ${key}`)
       return isWithin
     },
+    pass: ({ name, limit }: { name: string; limit: number }, key: string) => {
+      keys.push(`${name} $${limit} ${key}`)
+    },
   }
   const models: string[] = []
   for (let at: RouteNode | null = compileElements(read, 'r1'); at !== null; ) {
@@ -231,6 +250,20 @@ describe('compiled elements lead a call', () => {
     ])
     equal(keys.at(-1), 'r1 hourly 10/60000 ')
     deepEqual(order([from('hourly'), rate('big', 'done'), model('big'), end], { isWithin: false }), [])
+  })
+
+  test('within a rate by cost, which is noted: what a call costs is not known yet', () => {
+    const costs = rate('big', 'small', { limitType: 'cost', limit: 2.5 })
+    const elements = [from('hourly'), costs, model('big', 'small'), model('small'), end]
+    const keys: string[] = []
+    deepEqual(order(elements, { isWithin: false, keys }), ['openai/big', 'openai/small'])
+    deepEqual(keys, ['r1 hourly $2.5 "t1"'])
+    const isLimited = (elements: unknown) =>
+      limitsCost(compileElements(readElements(elements, isModel) as readonly RouteElement[], 'r1')!)
+    equal(isLimited(elements), true)
+    equal(isLimited([from('hourly'), rate('big', 'done'), model('big'), end]), false)
+    const behind = model('first', 'hourly')
+    equal(isLimited([from('first'), behind, costs, model('big'), model('small'), end]), true)
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { isObject } from '../../../base/text/json.ts'
 import type { RouteCondition, RouteElement } from '../../../store/records/model-route.ts'
-import { grouped } from '../../parts/numbers.ts'
+import { dollars, grouped } from '../../parts/numbers.ts'
 
 export interface DynamicRoute {
   readonly id: string
@@ -83,9 +83,11 @@ export function elementInWords(element: RouteElement): string {
     case 'conditional':
       return `If ${conditionInWords(element.properties.conditions)}`
     case 'rate': {
-      const { key, limit, window } = element.properties
+      const { key, limit, limitType, window } = element.properties
       const whose = key === 'gateway' ? '' : `, for each ${key}`
-      return `Lets ${grouped(limit)} ${limit === 1 ? 'call' : 'calls'} pass in ${grouped(window)} s${whose}`
+      const calls = limit === 1 ? '1 call' : `${grouped(limit)} calls`
+      const what = limitType === 'cost' ? `calls for ${dollars(limit)}` : calls
+      return `Lets ${what} pass in ${grouped(window)} s${whose}`
     }
     case 'model': {
       const { provider, model, timeout, retries } = element.properties
