@@ -123,7 +123,7 @@ function settleFor(o: Observation, budget: CallBudget, { use, asked }: Measured,
   const isKnown = isWhole && (tokensIn !== null || tokensOut !== null)
   budget.settle({
     isBillable: isGood(o) || o.isAbandoned,
-    cost: isWhole ? costOf(o, asked, use, meter) : null,
+    cost: isWhole ? costOf(o, budget.model ?? asked, use, meter) : null,
     tokens: isKnown ? (tokensIn ?? 0) + (tokensOut ?? 0) : null,
     tokensOut: isEstimated && !isHidden ? tokensOut : null,
   })

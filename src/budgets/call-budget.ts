@@ -25,6 +25,8 @@ export interface Parts {
 
 /** What a call asked of its budgets. */
 interface Demand {
+  /** Null if it is unknown. */
+  readonly model: string | null
   readonly buckets: readonly Bucket[]
   /** Nanodollars of a call whose model has no price; null if it has one. */
   readonly flatCost: number | null
@@ -42,6 +44,11 @@ export class CallBudget {
   constructor(reservation: Reservation, demand: Demand) {
     this.#reservation = reservation
     this.#demand = demand
+  }
+
+  /** The model for which it was reserved; null if it is unknown. */
+  get model(): string | null {
+    return this.#demand.model
   }
 
   /** Charges what was used; where that is unknown, all that was reserved. */

@@ -141,9 +141,9 @@ class Demand {
   readonly rates: readonly PassedRate[]
   readonly charges: readonly Charge[]
   readonly flatCost: number | null
+  readonly model: string | null
   readonly now: number
   readonly #provider: string
-  readonly #model: string | null
   readonly #worst: WorstCase | null
 
   constructor(x: Exchange, ai: AiExchange, demanded: Demanded) {
@@ -156,7 +156,7 @@ class Demand {
     this.flatCost = flatCost
     this.now = now
     this.#provider = provider
-    this.#model = model
+    this.model = model
     this.#worst = worst
   }
 
@@ -172,7 +172,7 @@ class Demand {
     if (worst === null || unit === 'concurrency') return { tokensOut: 0, input: amount }
     const silent = { ...worst, tokensOut: 0, audioOut: 0 }
     const input =
-      unit === 'tokens' ? worst.tokensIn : (costOf(this.x, this.#provider, this.#model, silent) ?? amount)
+      unit === 'tokens' ? worst.tokensIn : (costOf(this.x, this.#provider, this.model, silent) ?? amount)
     return { tokensOut: worst.tokensOut, input }
   }
 }
