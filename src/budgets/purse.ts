@@ -104,6 +104,8 @@ export class Purse {
 
   /** While a step is under way, it is not known what the store would charge. */
   canDraw(amount: number, now: number): boolean {
+    // Of what is beyond the limit, as another process had it meanwhile, nothing is given to another call.
+    if (this.#used > this.#limit) return false
     if (amount > this.#free || this.#sent !== null || now - this.#confirmedAt > drawingPeriod) return false
     return this.#atRisk + this.#total - this.#reported + amount <= this.#cover
   }

@@ -268,6 +268,26 @@ test('a share is drawn from for no longer than ten seconds after it was confirme
   assert.ok(place.holder.reserve('account', [charge(1)]) instanceof Promise)
 })
 
+test('what a process had reserved beyond the limit, as it had stopped, goes to no other call', async () => {
+  const place = new Place()
+  const calls = [await admitted(place.holder, charge(500)), await admitted(place.holder, charge(400))]
+  for (const call of calls) call.checkpoint([100])
+  await place.holder.look()
+  place.clock.advance(20_000)
+  await admitted(place.another(), charge(700))
+  await place.holder.look()
+  assert.ok(place.sum().leased >= 1_600)
+  calls[0]!.settle([0])
+  assert.equal((await refused(place.holder, charge(5))).reason, 'over')
+})
+
+test('nothing is drawn from a share under a limit that was lowered below what is used', async () => {
+  const place = new Place()
+  await admitted(place.holder, charge(10))
+  assert.ok('charges' in place.holder.reserve('account', [charge(10)]))
+  assert.equal((await refused(place.holder, charge(10, { limit: 15 }))).reason, 'over')
+})
+
 test('leases of calls under way are renewed, and idle shares returned', async () => {
   const place = new Place()
   await admitted(place.holder, charge(100))

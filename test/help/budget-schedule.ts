@@ -146,6 +146,7 @@ class Schedule implements Outcome {
   #deliver(message: Message): void {
     this.#note(`the store takes ${message.from.name} #${message.step.sequence}`)
     this.#store.take(message, this.#time)
+    this.#truth.checkReply(message)
   }
 
   #answer(message: Message): void {

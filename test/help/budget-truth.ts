@@ -4,7 +4,7 @@ import type { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import type { Reservation } from '../../src/budgets/reservation.ts'
 import { readAccount } from '../../src/store/budget-ledger/ledger.ts'
 import type { BudgetBucket, BudgetStep } from '../../src/store/records/budget.ts'
-import type { SimulatedStore } from './simulated-store.ts'
+import type { Message, SimulatedStore } from './simulated-store.ts'
 
 /** A budget of an account. */
 export interface Spending extends BudgetBucket {
@@ -142,6 +142,15 @@ export class Truth {
         this.#fault(
           `${from.name} keeps ${keep} of ${account}/${bucket} and may have spent ${ifLost}, not ${reserved} and ${level}`,
         )
+    }
+  }
+
+  /** More than what a process keeps is granted only within the limit. */
+  checkReply({ step, reply }: Pick<Message, 'step' | 'reply'>): void {
+    for (const [i, { amount, spent, leased }] of reply!.states.entries()) {
+      const { bucket, keep, limit } = step.lines[i]!
+      if (reply!.isGranted && amount > keep && spent + leased > limit)
+        this.#fault(`${spent} are spent and ${leased} leased of ${limit} in ${step.account}/${bucket}`)
     }
   }
 
