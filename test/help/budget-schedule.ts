@@ -105,7 +105,19 @@ class Schedule implements Outcome {
           ? { kind: 'sliding', period: 60_000 * 10 ** this.#below(4) }
           : { kind: 'none' }
     const isOpen = this.#random() < 0.2
-    return { account, bucket, window, limit, most: limit, isOpen, beyond: 0, uncertain: 0, isReset: false }
+    const key = `${account}/${bucket}`
+    return {
+      account,
+      bucket,
+      key,
+      window,
+      limit,
+      most: limit,
+      isOpen,
+      beyond: 0,
+      uncertain: 0,
+      isReset: false,
+    }
   }
 
   #start(): void {
@@ -349,7 +361,7 @@ class Schedule implements Outcome {
 
   #change(): void {
     const of = this.#pick(this.#spendings)!
-    const name = `${of.account}/${of.bucket}`
+    const name = of.key
     if (this.#random() < 0.3) {
       this.#note(`${name} is reset`)
       this.#truth.reset(of, this.#time)

@@ -9,6 +9,8 @@ import type { Message, SimulatedStore } from './simulated-store.ts'
 /** A budget of an account. */
 export interface Spending extends BudgetBucket {
   readonly account: string
+  /** Of account and bucket. */
+  readonly key: string
   readonly isOpen: boolean
   limit: number
   /** The highest limit so far. */
@@ -125,7 +127,7 @@ export class Truth {
   checkDraw({ name }: Program, from: readonly Spending[], now: number): void {
     for (const of of from)
       if (this.#store.heardAt(of, name) + this.#store.lease <= now)
-        this.#fault(`${name} draws from a lease of ${nameOf(of)} that has ended`)
+        this.#fault(`${name} draws from a lease of ${of.key} that has ended`)
   }
 
   /** A step says that what the calls of its process have reserved is kept, and what of it is charged at least. */
@@ -168,7 +170,7 @@ export class Truth {
   checkEnd(now: number): void {
     for (const of of this.#spendings) {
       const { spent, leased } = readAccount(this.#store.accountOf(of), of.window, now)
-      const name = nameOf(of)
+      const name = of.key
       if (leased !== 0) this.#fault(`${leased} of ${name} are withheld although nothing is under way`)
       if (of.window.kind === 'none') continue
       const period = of.window.kind === 'sliding' ? of.window.period : Number.POSITIVE_INFINITY
@@ -197,7 +199,7 @@ export class Truth {
   #checkShares(): void {
     for (const of of this.#spendings) {
       const { slots, shares } = this.#store.accountOf(of)
-      const name = nameOf(of)
+      const name = of.key
       if (slots.some(([, spent]) => !(spent >= 0)))
         this.#fault(`${name} has a negative balance: ${JSON.stringify(slots)}`)
       for (const [share, { amount, ifLost, expiresAt }] of Object.entries(shares)) {
@@ -223,7 +225,7 @@ export class Truth {
     for (const [{ name }, need] of needs) {
       const leased = this.#store.leasedOf(of, program => program === name)
       if (leased < need)
-        this.#fault(`a lost lease: ${name} has ${leased} of ${nameOf(of)}, but reserved ${need} for calls`)
+        this.#fault(`a lost lease: ${name} has ${leased} of ${of.key}, but reserved ${need} for calls`)
     }
   }
 
@@ -245,7 +247,7 @@ export class Truth {
     }
     if (sum > of.most + beyond)
       this.#fault(
-        `over-spent: ${sum} of ${of.most} are spent or reserved in ${nameOf(of)}, and ${beyond} are excused`,
+        `over-spent: ${sum} of ${of.most} are spent or reserved in ${of.key}, and ${beyond} are excused`,
       )
   }
 
@@ -269,8 +271,7 @@ export class Truth {
     if (!call.isBacked) return
     for (const [i, of] of call.of.entries()) {
       if (!this.#hasEnded(call, of, now)) continue
-      if (!this.#mayLose)
-        this.#fault(`a lost lease: ${call.process.name} did not renew that of ${nameOf(of)}`)
+      if (!this.#mayLose) this.#fault(`a lost lease: ${call.process.name} did not renew that of ${of.key}`)
       const at = this.#store.heardAt(of, call.process.name) + this.#store.lease
       const charged = this.coverOf(call, i)
       const before = call.ended.get(of)
@@ -291,10 +292,6 @@ function earlier(one: End, other: End): End {
 
 export function programOf(share: string): string {
   return share.slice(0, share.indexOf('.'))
-}
-
-function nameOf({ account, bucket }: Spending): string {
-  return `${account}/${bucket}`
 }
 
 function sumOf(amounts: readonly number[]): number {

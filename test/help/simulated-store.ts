@@ -20,12 +20,12 @@ export interface Message {
   reject: ((error: Error) => void) | null
 }
 
-type Place = Pick<Spending, 'account' | 'bucket'>
+type Place = Pick<Spending, 'key'>
 
 export class SimulatedStore {
   readonly #accounts = new Map<string, BucketAccount>()
-  /** When a process was last heard of a budget. */
-  readonly #heard = new Map<string, number>()
+  /** When processes were last heard of a budget. */
+  readonly #heard = new Map<string, Map<string, number>>()
   readonly #alive = new Set<string>()
   /** Ms; that of all steps. */
   lease = 15_000
@@ -45,30 +45,30 @@ export class SimulatedStore {
   /** Takes a step as JSON, which is all that a store has. */
   take(message: Message, now: number): void {
     const { from, step } = message
-    const { account, lines, lease, sequence } = copyOf(step)
+    const { account, lines, lease, sequence } = step
     this.lease = lease
-    const accounts = lines.map(({ bucket, share }) => {
-      const own = copyOf(this.accountOf({ account, bucket }))
-      const isNew = (own.shares[share]?.sequence ?? -1) < sequence
-      if (isNew) this.#heard.set(`${account}/${bucket}/${from.name}`, now)
+    const keys = lines.map(({ bucket }) => `${account}/${bucket}`)
+    const accounts = lines.map(({ share }, i) => {
+      const own = copyOf(this.#accounts.get(keys[i]!) ?? emptyAccount())
+      if ((own.shares[share]?.sequence ?? -1) < sequence) this.#hear(keys[i]!, from, now)
       return own
     })
-    message.reply = copyOf(takeStep(accounts, { account, lines, lease, sequence }, now))
-    for (const [i, { bucket }] of lines.entries()) this.#accounts.set(`${account}/${bucket}`, accounts[i]!)
+    message.reply = takeStep(accounts, step, now)
+    for (const [i, key] of keys.entries()) this.#accounts.set(key, accounts[i]!)
   }
 
   reset(of: Spending, now: number): void {
-    const account = this.#accounts.get(`${of.account}/${of.bucket}`)
+    const account = this.#accounts.get(of.key)
     if (account !== undefined) resetAccount(account, of.window, now)
   }
 
-  accountOf({ account, bucket }: Place): BucketAccount {
-    return this.#accounts.get(`${account}/${bucket}`) ?? emptyAccount()
+  accountOf({ key }: Place): BucketAccount {
+    return this.#accounts.get(key) ?? emptyAccount()
   }
 
   /** Ms; negative infinity for never. */
-  heardAt({ account, bucket }: Place, program: string): number {
-    return this.#heard.get(`${account}/${bucket}/${program}`) ?? Number.NEGATIVE_INFINITY
+  heardAt({ key }: Place, program: string): number {
+    return this.#heard.get(key)?.get(program) ?? Number.NEGATIVE_INFINITY
   }
 
   /** What is leased to processes, also by leases that have ended and were not charged yet. */
@@ -85,6 +85,12 @@ export class SimulatedStore {
     for (const [name, { charged }] of Object.entries(this.accountOf(place).shares))
       if (isOf(programOf(name))) sum += charged?.[1] ?? 0
     return sum
+  }
+
+  #hear(key: string, { name }: Program, now: number): void {
+    const heard = this.#heard.get(key)
+    if (heard === undefined) this.#heard.set(key, new Map([[name, now]]))
+    else heard.set(name, now)
   }
 }
 
