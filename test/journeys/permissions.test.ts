@@ -36,7 +36,7 @@ const opened: Readonly<Record<Permission, Opened>> = {
   // Budgets are shown by the tokens and apps that have spent them, as the log is.
   'AI Gateway Read': {
     reads:
-      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum logs.scan budgets.read tokens.walk oauthGrants.walk modelRoutes.get modelRoutes.list policySets.get customProviders.get customProviders.walk',
+      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum logs.scan budgets.read tokens.walk oauthGrants.walk modelRoutes.get modelRoutes.list policySets.get customProviders.get customProviders.walk tallies.list',
   },
   'AI Gateway Edit': {
     reads:
@@ -45,10 +45,10 @@ const opened: Readonly<Record<Permission, Opened>> = {
       'gateways.insert gateways.replace gateways.remove budgets.reset logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove policySets.insert policySets.replace customProviders.insert customProviders.replace customProviders.remove audit.append',
   },
   'AI Gateway Run': {},
-  'API Tokens Read': { reads: 'tokens.walk tokens.get tokens.lastUses' },
+  'API Tokens Read': { reads: 'tokens.walk tokens.get tokens.lastUses budgets.read tallies.list' },
   'API Tokens Write': {
-    reads: 'tokens.get tokens.lastUses tokenKeys.get',
-    changes: 'tokens.insert tokens.replace tokens.remove',
+    reads: 'tokens.get tokens.lastUses tokenKeys.get budgets.read',
+    changes: 'tokens.insert tokens.replace tokens.remove budgets.reset',
   },
   'Custom Errors Read': { reads: 'errorRules.get errorPages.get tallies.list' },
   'Custom Errors Write': {

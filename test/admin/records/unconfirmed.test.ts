@@ -57,6 +57,11 @@ test('unconfirmed deletions are 503 until they are confirmed', async t => {
   const error = { expression: 'true', content: 'x', content_type: 'text/plain' }
   const errorRule = await created(`${zone}/error_rules`, error)
   const route = await created('/ai-gateway/gateways/default/routes', { name: 'fast', elements })
+  const policies = '/ai-gateway/gateways/default/policies'
+  const rightful = { name: 'all', actor: '*', resource: '*', action: { type: 'no-limit' } }
+  const policy = await created(policies, rightful)
+  await kept.gateways.insert(gatewayOf('drafting'))
+  await created('/ai-gateway/gateways/drafting/policies', rightful)
   const lab = { name: 'Lab', slug: 'lab', base_url: 'https://llm.example/v1' }
   const provider = await created('/ai-gateway/custom-providers', lab)
   const configs = '/ai-gateway/gateways/default/provider_configs'
@@ -104,6 +109,8 @@ test('unconfirmed deletions are 503 until they are confirmed', async t => {
     { path: page, end: 404 },
     { path: '/ai-gateway/gateways/going', end: 404 },
     { path: `/ai-gateway/gateways/default/routes/${route}`, end: 404 },
+    { path: `${policies}/${policy}`, end: 404 },
+    { path: '/ai-gateway/gateways/drafting/policies/draft', end: 404 },
     { path: `/ai-gateway/custom-providers/${provider}`, end: 404 },
     { path: `${configs}/${config}`, end: 404 },
     { path: `/members/${removed.member.id}`, end: 404 },

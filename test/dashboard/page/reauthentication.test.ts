@@ -44,6 +44,11 @@ const effects: Readonly<Record<string, Effect>> = {
   // Fewer logs to keep means that the oldest are deleted.
   '/gateways/{gateway}/settings': 'ends',
   '/gateways/{gateway}/authentication': 'opens',
+  '/gateways/{gateway}/budgets/~new': 'sets',
+  '/gateways/{gateway}/budgets/~settings': 'sets',
+  '/gateways/{gateway}/budgets/{budget}/edit': 'sets',
+  '/gateways/{gateway}/budgets/{budget}/reset': 'ends',
+  '/gateways/{gateway}/budgets/{budget}/delete': 'ends',
   '/gateways/{gateway}/tokens/new': 'opens',
   '/gateways/{gateway}/test': 'tries',
   '/gateways/{gateway}/delete': 'ends',
@@ -73,6 +78,10 @@ const effects: Readonly<Record<string, Effect>> = {
   '/tokens/{token}/state': 'opens',
   '/tokens/{token}/roll': 'opens',
   '/tokens/{token}/revoke': 'ends',
+  '/tokens/{token}/budgets/~new': 'opens',
+  '/tokens/{token}/budgets/{budget}/edit': 'opens',
+  '/tokens/{token}/budgets/{budget}/reset': 'ends',
+  '/tokens/{token}/budgets/{budget}/delete': 'ends',
 }
 
 const forms = routes.filter(({ take }) => take !== undefined)
