@@ -213,7 +213,9 @@ test('a limit is reserved and charged, each identity has its own, and a refusal 
   ])
   const as = (team: string) =>
     ask('openai/gpt-4o', { max_tokens: 100 }, `svc-aig-metadata: {"team":"${team}"}`)
-  assert.equal((await as('a')).status, 200)
+  const served = await as('a')
+  assert.equal(served.status, 200)
+  assert.match(served.field('svc-aig-budget') ?? '', /^"[0-9a-f]{32}";owner=policy;unit=cost;limit=0\.001;/)
   await ai.logged(1)
   let refused = await as('a')
   await until(async () => (refused = await as('a')).status === 429)

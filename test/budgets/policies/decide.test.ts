@@ -1,8 +1,10 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { hasPolicyLimits } from '../../../src/budgets/policies/compile.ts'
 import { policyBuckets, type PolicyTrace } from '../../../src/budgets/policies/decide.ts'
 import type { Policy } from '../../../src/store/records/policy.ts'
+import { gateway } from '../../store/contract-specimens.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 import { ada, block, decide, free, limit, nobody, policy } from './specimens.ts'
 
@@ -115,6 +117,14 @@ test('all limits count, and of several for the same calls and period the highest
       ['total', 1000e9],
     ],
   )
+  for (const both of [
+    [each, more],
+    [more, each],
+  ])
+    deepEqual(
+      bucketsOf(both).map(({ rule }) => rule.limit),
+      [50e9],
+    )
   const [own] = bucketsOf([each])
   equal(own!.bucket, buckets[0]!.bucket)
   notEqual(bucketsOf([each], {}, { ...ada, user: 'u2' })[0]!.bucket, own!.bucket)
@@ -176,6 +186,30 @@ test('a trace says of each policy whether it applies, and what decides that', ()
       ['all', true, null, false],
     ],
   )
+})
+
+test('a trace says what cannot be known, also of an exception', () => {
+  const trace: PolicyTrace[] = []
+  const only: Policy['action'] = { type: 'block', except: true }
+  decide([policy('b', only, { resource: { model: 'o3' } })], { model: null }, ada, trace)
+  deepEqual(
+    trace.map(({ applies, part, isUnknown }) => [applies, part, isUnknown]),
+    [[true, 'resource', true]],
+  )
+})
+
+test('a condition reads who calls, what, and at which gateway', () => {
+  const condition = 'gateway == "default" && user.id == "u1" && provider == "openai" && model == "gpt-4o"'
+  equal(verdict([policy('a', free, { condition })]), 'allow a')
+  equal(verdict([policy('a', free, { condition: condition.replace('default', 'other') })]), 'no_match')
+})
+
+test('whether policies have limits is known of what is in effect alone', () => {
+  const of = (policies?: readonly Policy[]) =>
+    hasPolicyLimits({ ...gateway(), ...(policies !== undefined && { policies }) })
+  equal(of(), false)
+  equal(of([policy('a', free), policy('b', block)]), false)
+  equal(of([policy('a', free), policy('b', limit(1))]), true)
 })
 
 test('conditions that would take too long decide nothing in favour of a call', () => {
