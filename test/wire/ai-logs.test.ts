@@ -94,6 +94,19 @@ test('the model of a native call is read from its response, and its query is not
   assert.equal(entry.request?.text, '{"messages":[]}')
 })
 
+test('calls are each stored with their content types', async t => {
+  const ai = await start(t)
+  const token = `svc-aig-authorization: Bearer ${ai.token}`
+  const types = ['application/json', 'application/json', 'text/plain', 'application/json; a=b']
+  for (const type of types) {
+    const native = call(`${ai.native('openai')}/chat/completions`, '{}', token)
+    await ai.edge.ask(native.replace('Content-Type: application/json', `Content-Type: ${type}`))
+  }
+  const entries = await ai.logged(types.length)
+  assert.deepEqual(entries.map(({ requestContentType }) => requestContentType).sort(), types.sort())
+  for (const { responseContentType } of entries) assert.equal(responseContentType, 'application/json')
+})
+
 test('native calls are each stored with their path at the provider', async t => {
   const { url } = await startResponder(t, json(completion))
   const ai = await startAi(t, { openai: url, groq: `${url}/groq` })
