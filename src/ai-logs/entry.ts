@@ -213,8 +213,8 @@ function bodiesOf(
 ): Bodies {
   const request = bodyOf(asked, isWhole, false)
   // What a model repeats in pieces was in the request, as far as that is known.
-  const mayRepeat = asked === null || asked.isCut || asked.isEncoded || request!.bytes.includes(mask)
-  const inPieces = isStream && mayRepeat
+  const isClean = () => asked !== null && !asked.isCut && !asked.isEncoded && !request!.bytes.includes(mask)
+  const inPieces = isStream && !isClean()
   const sent = bodyOf(answer, isWhole, inPieces)
   if (relayed === null) return { request, response: sent, providerResponse: null }
   const response = bodyOf(excerptOf(relayed), isWhole, inPieces)

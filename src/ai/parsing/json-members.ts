@@ -66,10 +66,15 @@ export function lastMember(json: Buffer, quoted: Buffer): Span | null {
 function soleText(json: Buffer, brace: number, quoted: Buffer): Span | null {
   const name = skipSpace(json, brace + 1)
   const nameEnd = name + quoted.length
-  if (json.indexOf(quoted, name) !== name || json.includes(quoted, nameEnd)) return null
+  if (!isAt(json, name, quoted) || json.includes(quoted, nameEnd)) return null
   const start = skipSpace(json, skipSpace(json, nameEnd) + 1)
   if (json[start] !== quote || json.includes(escapedCharacter)) return null
   return { start, end: stringEnd(json, start) }
+}
+
+function isAt(json: Buffer, start: number, text: Buffer): boolean {
+  for (let i = 0; i < text.length; i++) if (json[start + i] !== text[i]) return false
+  return true
 }
 
 const escapedCharacter = Buffer.from('\\u')

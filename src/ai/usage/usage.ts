@@ -199,6 +199,8 @@ const modelMember = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
 function tierOf({ head, tail, isEventStream }: Kept): string | null {
   const all = tail.length === 0 ? head : tail
   const bytes = isEventStream && head[0] !== firstOfEvent ? all.subarray(-nearTier) : all
+  // Underscores are rare, and quotes are not: most responses without a tier are told by this search.
+  if (!bytes.includes(tierEnd)) return null
   let at = bytes.length
   for (let tries = 0; tries < mostTried; tries++) {
     at = at === 0 ? -1 : bytes.lastIndexOf(tierName, at - 1)
@@ -210,6 +212,7 @@ function tierOf({ head, tail, isEventStream }: Kept): string | null {
 }
 
 const tierName = Buffer.from('"service_tier"')
+const tierEnd = Buffer.from('_tier"')
 /** Bytes; each chunk has the tier. Named events begin with `event`, and may be long. */
 const nearTier = 4096
 const firstOfEvent = 0x65
