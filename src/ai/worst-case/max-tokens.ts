@@ -20,6 +20,8 @@ export interface LimitPlace {
 export interface Insertion {
   readonly value: number
   readonly edits: readonly Edit[]
+  /** In their place: one member that is put first. */
+  readonly added: { readonly at: number; readonly bytes: Buffer } | null
 }
 
 export interface OutputLimit {
@@ -29,12 +31,21 @@ export interface OutputLimit {
 }
 
 /** `body` has to have the bytes that the insertion was made for; all of them stay but unusable limits. */
-export function insertMaxTokens(body: Buffer, { edits }: Insertion): Buffer {
-  return edit(body, edits)
+export function insertMaxTokens(body: Buffer, { edits, added }: Insertion): Buffer {
+  return added === null ? edit(body, edits) : withBytes(body, added.at, added.bytes)
+}
+
+function withBytes(body: Buffer, at: number, bytes: Buffer): Buffer {
+  const whole = Buffer.allocUnsafe(body.length + bytes.length)
+  for (let i = 0; i < at; i++) whole[i] = body[i]!
+  whole.set(bytes, at)
+  whole.set(at === 0 ? body : body.subarray(at), at + bytes.length)
+  return whole
 }
 
 /** A limit that is no whole number counts as none, and is replaced: its reader may take it for none, too. */
 export function outputLimit(scan: RequestScan, place: LimitPlace, defaultTokens: number): OutputLimit {
+  if (place.within === null && !hasLimit(scan, place)) return withDefault(scan, place, defaultTokens)
   const { json } = scan
   const objects =
     place.within === null
@@ -49,7 +60,33 @@ export function outputLimit(scan: RequestScan, place: LimitPlace, defaultTokens:
   const isMissing =
     place.within !== null && !scan.members.some(({ name, isExact }) => name === place.within && isExact)
   if (isMissing) edits.push(added(json, wholeOf(json), `"${place.within}":${objectWith(place, tokens)}`))
-  return { tokens, insert: edits.length === 0 ? null : { value: tokens, edits } }
+  return { tokens, insert: edits.length === 0 ? null : { value: tokens, edits, added: null } }
+}
+
+function hasLimit({ members }: RequestScan, { names, others }: LimitPlace): boolean {
+  for (const { name } of members) if (names.includes(name) || others.includes(name)) return true
+  return false
+}
+
+/** The usual case, in the fewest steps. */
+function withDefault(scan: RequestScan, place: LimitPlace, tokens: number): OutputLimit {
+  const bytes = scan.isEmpty ? Buffer.from(memberOf(place, tokens)) : firstMember(place, tokens)
+  return { tokens, insert: { value: tokens, edits: noEdits, added: { at: scan.start, bytes } } }
+}
+
+const noEdits: readonly Edit[] = []
+
+/** With a comma; most calls are like the one before. */
+function firstMember(place: LimitPlace, tokens: number): Buffer {
+  if (last?.place !== place || last.tokens !== tokens)
+    last = { place, tokens, bytes: Buffer.from(`${memberOf(place, tokens)},`) }
+  return last.bytes
+}
+
+let last: { readonly place: LimitPlace; readonly tokens: number; readonly bytes: Buffer } | null = null
+
+function memberOf({ names }: LimitPlace, tokens: number): string {
+  return `"${names[0]!}":${tokens}`
 }
 
 function largestOf(limits: readonly Limit[]): number | null {
@@ -119,7 +156,7 @@ function editsOf(
     if (isWrong) edits.push({ start: limit.start, end: limit.end, text: String(tokens) })
     isLimited ||= limit.isTaken && !isAbsent
   }
-  if (!isLimited) edits.push(added(json, span, `"${place.names[0]!}":${tokens}`))
+  if (!isLimited) edits.push(added(json, span, memberOf(place, tokens)))
   return edits
 }
 
@@ -134,8 +171,8 @@ function replaced({ start, end }: ScannedMember | Span, place: LimitPlace, token
   return { start, end, text: objectWith(place, tokens) }
 }
 
-function objectWith({ names }: LimitPlace, tokens: number): string {
-  return `{"${names[0]!}":${tokens}}`
+function objectWith(place: LimitPlace, tokens: number): string {
+  return `{${memberOf(place, tokens)}}`
 }
 
 function isObjectAt(json: Buffer, { start }: Span): boolean {

@@ -45,6 +45,7 @@ export function operationOf(provider: string, model: string | null, path: string
 /** Most calls are like the one before. */
 const rowAt = memoizeLast((path: string) => {
   const plain = withoutQuery(path)
+  if (plain.endsWith('/chat/completions')) return { row: chatRow, plain }
   const last = plain.slice(plain.lastIndexOf('/') + 1)
   const method = last.includes(':') ? last.slice(last.lastIndexOf(':')) : last
   const row = operations.get(method)
@@ -156,14 +157,9 @@ function rawOf(_: Facts, path: string): Operation | null {
   return path.includes('/publishers/mistralai/models/') ? chats.older : null
 }
 
+const chatRow = at(anywhere, chatOf)
 const operations: ReadonlyMap<string, OperationRow> = new Map([
-  [
-    'completions',
-    at(anywhere, (facts, path) => {
-      if (path.endsWith('/chat/completions')) return chatOf(facts)
-      return isOpenAi(facts.provider) ? ofOpenAi : completions
-    }),
-  ],
+  ['completions', at(anywhere, ({ provider }) => (isOpenAi(provider) ? ofOpenAi : completions))],
   ['responses', always(responses)],
   ['messages', always(messages)],
   ['embeddings', always(reading)],

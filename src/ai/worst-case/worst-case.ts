@@ -119,8 +119,20 @@ function modelIn(scan: RequestScan): string | null {
   if (model === null) return null
   const { start, end } = model
   if (end - start > longestModel) return null
+  if (lastModel !== null && isAt(scan.json, start, end, lastModel.bytes)) return lastModel.text
   const text = textAt(scan.json, { start, end })
-  return text === null || text === '' ? null : text
+  if (text === null || text === '') return null
+  lastModel = { bytes: Buffer.from(scan.json.subarray(start, end)), text }
+  return text
+}
+
+/** Most calls are like the one before. */
+let lastModel: { readonly bytes: Buffer; readonly text: string } | null = null
+
+function isAt(json: Buffer, start: number, end: number, bytes: Buffer): boolean {
+  if (bytes.length !== end - start) return false
+  for (let i = 0; i < bytes.length; i++) if (json[start + i] !== bytes[i]) return false
+  return true
 }
 
 /** Of the name with its quotes, which may have characters of several bytes. */
@@ -319,9 +331,9 @@ const candidates: ReadonlySet<string> = new Set(['candidateCount', 'candidate_co
 /** Each text in a list is a prompt of its own. */
 function promptsIn(scan: RequestScan): number {
   let most = 1
-  for (const prompt of named(scan, 'prompt')) {
-    const { json } = scan
-    if (json[prompt.start] !== bracket) continue
+  const { json } = scan
+  for (const prompt of scan.members) {
+    if (prompt.name !== 'prompt' || json[prompt.start] !== bracket) continue
     const prompts = elementsAt(json, prompt)
     const isOne = prompts.every(({ start }) => json[start] !== quote && json[start] !== bracket)
     if (!isOne) most = Math.max(most, prompts.length)
@@ -331,7 +343,8 @@ function promptsIn(scan: RequestScan): number {
 
 function lengthOf(scan: RequestScan, name: TopName): number {
   let longest = 0
-  for (const { start, end } of named(scan, name)) longest = Math.max(longest, end - start)
+  for (const member of scan.members)
+    if (member.name === name) longest = Math.max(longest, member.end - member.start)
   return tokensOfText(longest)
 }
 
@@ -339,12 +352,23 @@ function hostedUses(
   scan: RequestScan,
   model: string | null,
 ): { readonly all: number; readonly searches: number } {
+  if (!mayUseTools(scan, model)) return noUses
   const has = (name: TopName) => scan.members.some(member => member.name === name)
   const isSearching = has('web_search_options') || has('plugins') || model?.endsWith(':online') === true
   const all = scan.hostedUses + (isSearching ? 1 : 0) + (has('mcp_servers') ? usualUses : 0)
   const most = Math.min(mostUses, mostCalls(scan))
   return { all: Math.min(all, most), searches: Math.min(scan.searchUses + (isSearching ? 1 : 0), most) }
 }
+
+const noUses = { all: 0, searches: 0 }
+
+function mayUseTools({ members, hostedUses }: RequestScan, model: string | null): boolean {
+  if (hostedUses > 0 || model?.endsWith(':online') === true) return true
+  for (const { name } of members) if (bringsTools.has(name)) return true
+  return false
+}
+
+const bringsTools: ReadonlySet<TopName> = new Set(['web_search_options', 'plugins', 'mcp_servers'])
 
 /** Far more than a provider makes in one call. */
 const mostUses = 1000
@@ -359,22 +383,28 @@ function mostCalls(scan: RequestScan): number {
 }
 
 function speaks(scan: RequestScan): boolean {
-  return scan.members.some(({ name, start, end }) => {
-    if (name !== 'modalities' && name !== 'output_modalities' && name !== 'generationConfig') return false
-    return soundOrEscape.test(scan.json.toString('latin1', start, end))
-  })
+  for (const { name, start, end } of scan.members) {
+    if (name !== 'modalities' && name !== 'output_modalities' && name !== 'generationConfig') continue
+    if (soundOrEscape.test(scan.json.toString('latin1', start, end))) return true
+  }
+  return false
 }
 
 const soundOrEscape = /audio|\\/i
 
 /** Of several, a reader may take either. */
 function tierOf(scan: RequestScan): string | null {
+  if (!scan.members.some(isTier)) return null
   const tiers = named(scan, 'service_tier')
   const [, tier] =
     tiers.length === 1 && tiers[0]!.isExact
       ? (/^"(\w{1,32})"$/.exec(scan.json.toString('latin1', tiers[0]!.start, tiers[0]!.end)) ?? [])
       : []
   return tier ?? null
+}
+
+function isTier({ name }: ScannedMember): boolean {
+  return name === 'service_tier'
 }
 
 /** By how much lists of token ids are shorter than their text. */

@@ -63,7 +63,8 @@ export function modelInPath({ name, base }: Provider, path: string): string | nu
   if (name.startsWith('custom-')) return null
   const { plain, model } = inPath(path)
   if (model !== null) return unescaped(model)
-  if (name !== 'openai' || plain !== `${base.pathname.replace(/\/$/, '')}/realtime`) return null
+  if (name !== 'openai' || !plain.endsWith('/realtime')) return null
+  if (plain !== `${base.pathname.replace(/\/$/, '')}/realtime`) return null
   const models = new URLSearchParams(path.slice(plain.length)).getAll('model')
   return models.length === 1 ? models[0]! : null
 }
