@@ -49,8 +49,9 @@ export function writeEntry(
 ): void {
   const measured = measure(o, { request, answer }, meter)
   const { use, asked, streamed } = measured
-  if (o.budget !== null) settleFor(o, o.budget, measured, meter)
   const { tokensIn, tokensOut } = use
+  const cost = o.customCost === null ? costOf(o, asked, use, meter) : undefined
+  if (o.budget !== null) settleFor(o, o.budget, measured, meter, cost)
   const model = asked && redacted(asked)
   const entry: Draft = {
     id: o.ray,
@@ -67,8 +68,7 @@ export function writeEntry(
     timeToFirstByte: o.timeToFirstByte === null ? null : inMicroseconds(o.timeToFirstByte),
     tokensIn,
     tokensOut,
-    cost:
-      o.customCost === null ? costOf(o, model, use, meter) : customCostOf(o.customCost, tokensIn, tokensOut),
+    cost: o.customCost === null ? (cost ?? null) : customCostOf(o.customCost, tokensIn, tokensOut),
     cached: false,
     authenticated: o.authenticated,
     tokenId: o.token?.id ?? null,
@@ -114,16 +114,24 @@ function measure(o: Observation, { request, answer }: Excerpts, meter: Meter): M
   return { use, asked, streamed }
 }
 
-/** What the caller says that a call costs is no reason to charge less. */
-function settleFor(o: Observation, budget: CallBudget, { use, asked }: Measured, meter: Meter): void {
+/** What the caller says that a call costs is no reason to charge less. `cost`: that of `asked`, if known. */
+function settleFor(
+  o: Observation,
+  budget: CallBudget,
+  { use, asked }: Measured,
+  meter: Meter,
+  cost?: number | null,
+): void {
   const { tokensIn, tokensOut, isEstimated } = use
+  const model = budget.model ?? asked
+  const known = cost === undefined || model !== asked ? costOf(o, model, use, meter) : cost
   // Before any text came, the provider may have thought for long.
   const isHidden = isEstimated && tokensOut === 0
   const isWhole = !isEstimated || (tokensIn !== null && !isHidden)
   const isKnown = isWhole && (tokensIn !== null || tokensOut !== null)
   budget.settle({
     isBillable: isGood(o) || o.isAbandoned,
-    cost: isWhole ? costOf(o, budget.model ?? asked, use, meter) : null,
+    cost: isWhole ? known : null,
     tokens: isKnown ? (tokensIn ?? 0) + (tokensOut ?? 0) : null,
     tokensOut: isEstimated && !isHidden ? tokensOut : null,
   })

@@ -62,7 +62,8 @@ export class Reservation {
   settle(spent: readonly number[]): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    for (const [i, purse] of this.#purses.entries()) {
+    for (let i = 0; i < this.#purses.length; i++) {
+      const purse = this.#purses[i]!
       purse.settle(this.#reserved[i]!, (this.#atRisk ?? this.#reserved)[i]!, spent[i]!, this.#isGranted)
       purse.leave()
     }

@@ -59,11 +59,13 @@ function planLimited(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
   }
   x.bodyLimit = x.route!.config.bodyLimit
   const gathering = gatherBody(x)
-  if (!(gathering instanceof Promise)) return gathering
-  return gathering.then(body => {
-    const allowance = allowNative(ai, route, body)
-    return isRefusal(allowance) ? allowance : planNativeWith(x, ai, route, allowance, body)
-  })
+  if (Buffer.isBuffer(gathering)) return planAllowed(x, ai, route, gathering)
+  return gathering instanceof Promise ? gathering.then(body => planAllowed(x, ai, route, body)) : gathering
+}
+
+function planAllowed(x: Exchange, ai: AiExchange, route: NativeCall, body: Buffer): Refusal | null {
+  const allowance = allowNative(ai, route, body)
+  return isRefusal(allowance) ? allowance : planNativeWith(x, ai, route, allowance, body)
 }
 
 const noBody = Buffer.alloc(0)
@@ -116,12 +118,12 @@ function planNativeCall(
   const { bodyLimit } = x
   x.bodyLimit = Math.min(bodyLimit, limit)
   const gathering = gatherBody(x)
-  if (!(gathering instanceof Promise)) {
-    x.bodyLimit = bodyLimit
-    return isSigned ? gathering : null
-  }
   // The keys may be resting by then.
-  return gathering.then(body => planNativeWith(x, ai, route, allowance, body))
+  if (gathering instanceof Promise)
+    return gathering.then(body => planNativeWith(x, ai, route, allowance, body))
+  if (Buffer.isBuffer(gathering)) return planNativeWith(x, ai, route, allowance, gathering)
+  x.bodyLimit = bodyLimit
+  return isSigned ? gathering : null
 }
 
 function sendNative(
@@ -141,6 +143,7 @@ function planParsed(x: Exchange, ai: AiExchange, target: ParsedTarget): Verdict 
   if (refusal !== null) return refusal
   const gathering = gatherBody(x)
   if (gathering instanceof Promise) return gathering.then(body => planWithBody(x, ai, target, body))
+  if (Buffer.isBuffer(gathering)) return planWithBody(x, ai, target, gathering)
   x.plane.metrics.ai.callsWithoutRoom.inc()
   return gathering
 }
@@ -151,6 +154,7 @@ function planCount(x: Exchange, ai: AiExchange, target: CountTarget): Decided {
   if (refusal !== null) return refusal
   x.tap = null
   const gathering = gatherBody(x)
+  if (Buffer.isBuffer(gathering)) return countTokens(x, ai, target, gathering)
   return gathering instanceof Promise ? gathering.then(body => countTokens(x, ai, target, body)) : gathering
 }
 

@@ -2,6 +2,7 @@
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { deliver } from './deliver.ts'
+import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, RequestHandler } from './exchange.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
@@ -9,18 +10,23 @@ import { GrowingBytes } from '../wire/growing-bytes.ts'
 /** However steadily it arrives, it takes memory until then. */
 const timeout = 5 * 60 * 1000
 
-/** Refuses if there is no room (503). The promise never settles if the exchange ends first. */
-export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
-  if (x.requestBody.done) return Promise.resolve(Buffer.alloc(0))
+/**
+ * Returns the body at once if it came with the head. Refuses if there is no room (503). The promise never
+ * settles if the exchange ends first.
+ */
+export function gatherBody(x: Exchange): MaybeAtOnce<Buffer> | Refusal {
+  if (x.requestBody.done) return noBody
   const { plane, head } = x
   const { bodyBytes } = plane.metrics.ai
   if (bodyBytes.value + Math.max(0, head.contentLength) > plane.snapshot.gatherLimit) return noRoom
-  return new Promise(resolve => {
-    x.handler = new Gathering(x, x.ai!, resolve)
-    if (head.expect !== null) x.client.sendContinue(x)
-    x.client.readBody()
-  })
+  const gathering = new Gathering(x, x.ai!)
+  x.handler = gathering
+  if (head.expect !== null) x.client.sendContinue(x)
+  x.client.readBody()
+  return gathering.whole ?? new Promise(resolve => gathering.onWhole(resolve))
 }
+
+const noBody = Buffer.alloc(0)
 
 const noRoom = refuse('service_unavailable', {}, { code: 'GH_BODY_MEMORY' })
 
@@ -35,15 +41,20 @@ class Gathering implements RequestHandler {
   readonly deadline: number
   readonly #x: Exchange
   readonly #ai: AiExchange
-  readonly #done: (body: Buffer) => void
-  #whole: Buffer | null = null
+  /** Once all of it has come. */
+  whole: Buffer | null = null
+  #then: ((body: Buffer) => void) | null = null
+  #bytes: Buffer | null = null
   #pieces: GrowingBytes | null = null
 
-  constructor(x: Exchange, ai: AiExchange, done: (body: Buffer) => void) {
+  constructor(x: Exchange, ai: AiExchange) {
     this.deadline = x.plane.coarseNow + timeout
     this.#x = x
     this.#ai = ai
-    this.#done = done
+  }
+
+  onWhole(then: (body: Buffer) => void): void {
+    this.#then = then
   }
 
   body(bytes: Buffer): void {
@@ -52,7 +63,7 @@ class Gathering implements RequestHandler {
     this.#ai.gatheredBytes += bytes.length
     bodyBytes.value += bytes.length
     // The usual case: it arrives at once.
-    if (this.#pieces === null && requestBody.done) this.#whole = bytes
+    if (this.#pieces === null && requestBody.done) this.#bytes = bytes
     else (this.#pieces ??= new GrowingBytes(head.contentLength)).append(bytes)
     if (bodyBytes.value <= plane.snapshot.gatherLimit) return
     callsWithoutRoom.inc()
@@ -62,7 +73,8 @@ class Gathering implements RequestHandler {
   bodyEnd(): void {
     this.#x.handler = null
     // A chunked body may turn out to be empty.
-    this.#done(this.#whole ?? this.#pieces?.bytes ?? Buffer.alloc(0))
+    this.whole = this.#bytes ?? this.#pieces?.bytes ?? noBody
+    this.#then?.(this.whole)
   }
 
   expire(): void {

@@ -31,9 +31,9 @@ export function budgetLines(
   for (let i = 0; i < buckets.length; i++) {
     if (i === tightest) continue
     const bucket = buckets[i]!
-    const { rule } = bucket
-    items += `, ${fieldsOf(rule).item(reservation.remaining(i), resetOf(bucket, now))}`
-    policies += `, ${fieldsOf(rule).policy}`
+    const other = fieldsOf(bucket.rule)
+    items += `, ${other.item(reservation.remaining(i), resetOf(bucket, now))}`
+    policies += `, ${other.policy}`
   }
   return `svc-aig-budget: ${items}\r\n${fields.limit(remaining, reset)}RateLimit-Policy: ${policies}\r\n`
 }

@@ -15,6 +15,7 @@ import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { type BudgetUnit, usualMaxTokens } from '../../store/records/budget-rule.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
+import type { AiServices } from '../snapshot/plane.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
 import { isModelInPath, modelInPath } from '../ai/token-limits.ts'
 import { budgetLines, refusedLines } from './budget-fields.ts'
@@ -30,42 +31,45 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   ai.budget?.release()
   ai.budget = null
   say(x, ai, '')
-  const { name: provider } = ai.provider!
-  const worst = worstOf(x, ai)
-  const model = ai.model ?? worst?.model ?? null
-  const now = x.plane.clock.now()
-  const own = bucketsFor(ai, provider, model, now)
+  const demand = new Demand(x, ai)
+  const { worst, now } = demand
+  const own = bucketsFor(ai, demand.provider, demand.model, now)
   const rates = passedRates(ai.course?.passed ?? null)
   const buckets = rates.length === 0 ? own : [...own, ...rates.map(passed => rateBucket(passed, now))]
   if (buckets.length === 0) return null
+  demand.buckets = buckets
+  demand.rates = rates
   const { atOnce } = x.plane.metrics.budgets
-  const counted = buckets.find(({ rule }) => rule.unit !== 'concurrency')
+  const counted = buckets.find(isOfUse)
   if (counted !== undefined && (worst === null || x.upgrade === 'requested')) {
     atOnce.without_bound.inc()
     noteRefused(x, ai, counted.rule, rates)
     return refuseForGood(ai, 'over', x.upgrade === 'requested' ? unboundedSession : unboundedCall)
   }
-  const known = worst === null ? 0 : costOf(x, provider, model, worst)
-  const { unpricedCost } = ai.gateway!
-  const flatCost = known === null && unpricedCost != null ? nanodollarsOf(unpricedCost) : null
-  const cost = known ?? flatCost
-  const unpriced = cost === null ? buckets.find(({ rule }) => rule.unit === 'cost') : undefined
+  const cost = demand.price(ai.gateway!.unpricedCost ?? null)
+  const unpriced = cost === null ? buckets.find(isOfCost) : undefined
   if (unpriced !== undefined) {
     atOnce.without_price.inc()
     noteRefused(x, ai, unpriced.rule, rates)
-    return refuseForGood(ai, 'unpriced', JSON.stringify(`${provider}/${model ?? '?'}`))
+    return refuseForGood(ai, 'unpriced', JSON.stringify(`${demand.provider}/${demand.model ?? '?'}`))
   }
   if (counted !== undefined && worst!.insert !== null) ai.body = insertMaxTokens(ai.body!, worst!.insert)
-  const charges: Charge[] = []
   for (const { rule, bucket, window } of buckets) {
     const { limit, unit, whenUnreachable } = rule
-    charges.push({ bucket, window, limit, amount: amountIn(unit, cost, worst), whenUnreachable })
+    demand.charges.push({ bucket, window, limit, amount: amountIn(unit, cost, worst), whenUnreachable })
   }
-  const demand = new Demand(x, ai, { provider, model, worst, buckets, rates, charges, flatCost, now })
-  const verdict = x.plane.ai!.budgets.reserve(ai.gateway!.account, charges)
+  const verdict = x.plane.ai!.budgets.reserve(ai.gateway!.account, demand.charges)
   return verdict instanceof Promise
-    ? verdict.then(verdict => conclude(demand, verdict, false))
-    : conclude(demand, verdict, true)
+    ? verdict.then(verdict => conclude(x, ai, demand, verdict, false))
+    : conclude(x, ai, demand, verdict, true)
+}
+
+function isOfUse({ rule }: Bucket): boolean {
+  return rule.unit !== 'concurrency'
+}
+
+function isOfCost({ rule }: Bucket): boolean {
+  return rule.unit === 'cost'
 }
 
 /** Counts a refusal by a budget; by a rate it is none yet, as the call goes beyond that. */
@@ -103,82 +107,75 @@ function bucketsFor(ai: AiExchange, provider: string, model: string | null, now:
   return limits.length === 0 ? ofRules : [...ofRules, ...policyBuckets(limits, now)]
 }
 
-/** Nanodollars for the dearest of all models that may be called; null if one of them has no price. */
-function costOf(x: Exchange, provider: string, model: string | null, worst: WorstCase): number | null {
-  if (worst === noSpending) return 0
-  const { prices } = x.plane.ai!
-  let dearest = prices.worstCost(provider, model, worst)
-  for (const other of worst.otherModels) {
-    const cost = other === null ? null : prices.worstCost(provider, other, worst)
-    dearest = cost === null || dearest === null ? null : Math.max(cost, dearest)
-  }
-  return dearest
-}
-
 function amountIn(unit: BudgetUnit, cost: number | null, worst: WorstCase | null): number {
   if (unit === 'concurrency') return 1
   return unit === 'cost' ? cost! : worst!.tokensIn + worst!.tokensOut
 }
 
-interface Demanded {
+/** What a call asks of its budgets. It may outlive the exchange. */
+class Demand {
   readonly provider: string
   readonly model: string | null
-  /** Null if no bound is known, and none is needed. */
+  /** Null if no bound is known. */
   readonly worst: WorstCase | null
+  readonly now: number
   /** Those of the rates come last. */
-  readonly buckets: readonly Bucket[]
-  readonly rates: readonly PassedRate[]
-  readonly charges: readonly Charge[]
-  readonly flatCost: number | null
-  readonly now: number
-}
+  buckets: readonly Bucket[] = noBuckets
+  rates: readonly PassedRate[] = noRates
+  readonly charges: Charge[] = []
+  flatCost: number | null = null
+  readonly #prices: AiServices['prices']
 
-/** What a call asks of its budgets. */
-class Demand {
-  readonly x: Exchange
-  readonly ai: AiExchange
-  readonly buckets: readonly Bucket[]
-  readonly rates: readonly PassedRate[]
-  readonly charges: readonly Charge[]
-  readonly flatCost: number | null
-  readonly model: string | null
-  readonly now: number
-  readonly #provider: string
-  readonly #worst: WorstCase | null
+  constructor(x: Exchange, ai: AiExchange) {
+    this.#prices = x.plane.ai!.prices
+    this.provider = ai.provider!.name
+    this.worst = worstOf(x, ai)
+    this.model = ai.model ?? this.worst?.model ?? null
+    this.now = x.plane.clock.now()
+  }
 
-  constructor(x: Exchange, ai: AiExchange, demanded: Demanded) {
-    const { provider, model, worst, buckets, rates, charges, flatCost, now } = demanded
-    this.x = x
-    this.ai = ai
-    this.buckets = buckets
-    this.rates = rates
-    this.charges = charges
-    this.flatCost = flatCost
-    this.now = now
-    this.#provider = provider
-    this.model = model
-    this.#worst = worst
+  /** Returns nanodollars; null if the model has no price, and such calls have none. */
+  price(unpricedCost: number | null): number | null {
+    const cost = this.worst === null ? 0 : this.#costOf(this.worst)
+    if (cost === null && unpricedCost !== null) this.flatCost = nanodollarsOf(unpricedCost)
+    return cost ?? this.flatCost
   }
 
   /** The tokens that one response may have; null where no such limit is sent. */
   get maxTokens(): number | null {
-    return this.#worst?.limit ?? null
+    return this.worst?.limit ?? null
   }
 
   partsOf(charge: number): Parts {
-    const worst = this.#worst
+    const worst = this.worst
     const { amount } = this.charges[charge]!
     const { unit } = this.buckets[charge]!.rule
     if (worst === null || unit === 'concurrency') return { tokensOut: 0, input: amount }
     const silent = { ...worst, tokensOut: 0, audioOut: 0 }
-    const input =
-      unit === 'tokens' ? worst.tokensIn : (costOf(this.x, this.#provider, this.model, silent) ?? amount)
+    const input = unit === 'tokens' ? worst.tokensIn : (this.#costOf(silent) ?? amount)
     return { tokensOut: worst.tokensOut, input }
+  }
+
+  /** For the dearest of all models that may be called; null if one of them has no price. */
+  #costOf(worst: WorstCase): number | null {
+    if (worst === noSpending) return 0
+    let dearest = this.#prices.worstCost(this.provider, this.model, worst)
+    for (const other of worst.otherModels) {
+      const cost = other === null ? null : this.#prices.worstCost(this.provider, other, worst)
+      dearest = cost === null || dearest === null ? null : Math.max(cost, dearest)
+    }
+    return dearest
   }
 }
 
-function conclude(demand: Demand, verdict: Reservation | BudgetRefusal, isAtOnce: boolean): Refusal | null {
-  const { x, ai, buckets, rates, now } = demand
+function conclude(
+  x: Exchange,
+  ai: AiExchange,
+  demand: Demand,
+  verdict: Reservation | BudgetRefusal,
+  isAtOnce: boolean,
+): Refusal | null {
+  const { buckets, rates, now } = demand
   const own = buckets.length - rates.length
   if ('charges' in verdict) {
     countDecision(x, verdict, isAtOnce)
@@ -196,13 +193,13 @@ function conclude(demand: Demand, verdict: Reservation | BudgetRefusal, isAtOnce
   const exceeded = rates[verdict.charge - own]
   if (exceeded !== undefined) {
     ai.course!.exceed(exceeded)
-    return refusalOf(demand, verdict)
+    return refusalOf(ai, demand, verdict)
   }
   const bucket = buckets[verdict.charge]!
   countDecision(x, verdict, isAtOnce)
   countRefused(x, ai, bucket.rule)
   if (verdict.reason !== 'store_unreachable') say(x, ai, refusedLines(bucket, verdict, now))
-  return refusalOf(demand, verdict)
+  return refusalOf(ai, demand, verdict)
 }
 
 /** Replaces what was said of an earlier attempt. */
@@ -218,15 +215,17 @@ const unboundedCall =
   'spend limits in US dollars or tokens govern this call, and what it uses has no known bound: it is no operation that this gateway knows, or its body is no plain JSON'
 
 const noBody = Buffer.alloc(0)
+const noBuckets: readonly Bucket[] = []
+const noRates: readonly PassedRate[] = []
 const noLimits: readonly PolicyLimit[] = []
 
-function refusalOf(demand: Demand, refused: BudgetRefusal): Refusal {
+function refusalOf(ai: AiExchange, demand: Demand, refused: BudgetRefusal): Refusal {
   const { reason, wait } = refused
   const { rule } = demand.buckets[refused.charge]!
   const { amount } = demand.charges[refused.charge]!
   if (reason === 'store_unreachable') return refuse('service_unavailable')
   const spent = `${amountOf(refused.spent, rule.unit)} of ${amountOf(refused.limit, rule.unit)}`
-  if (reason === 'never') return refuseForGood(demand.ai, 'over', neverText(demand, refused))
+  if (reason === 'never') return refuseForGood(ai, 'over', neverText(demand, refused))
   const retryAfter = secondsOf(wait)
   const detail = `The ${rule.owner} has a spend limit, ${nameOf(rule)}, of which ${spent} are spent or reserved; this call may take ${amountOf(amount, rule.unit)}.`
   const wording = {
