@@ -45,7 +45,7 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     }
     const changed = ['name', 'scopes', 'content']
     await kept.audit.append(auditEntry({ account, resourceName: hostile, at: clock.now(), changed, values }))
-    const token = await furnishBudgets(site)
+    const token = { ...(await furnishBudgets(site)), ...(await furnishPolicies(site)) }
     edge.entrance = {
       origin: 'http://ai.test:8080',
       provider: {
@@ -178,6 +178,27 @@ async function furnishBudgets(site: Site): Promise<Readonly<Record<string, strin
   }
   await kept.tokens.insert({ ...own, account, policies: made.policies, spendLimits: limited.spendLimits! })
   return { token: made.id, budget: 'each' }
+}
+
+/** Commits policies of a gateway twice, and leaves a draft of each kind of change. */
+async function furnishPolicies({ ask }: Site): Promise<Readonly<Record<string, string>>> {
+  const policies = '/ai-gateway/gateways/default/policies'
+  const everybody = { name: 'Everybody', actor: '*', resource: '*', action: { type: 'no-limit' } }
+  const limit = { type: 'limit', amount: 2.5, period: 'daily', time_zone: 'Europe/Berlin' }
+  const condition = 'metadata.plan == "pro" && model != "x"'
+  const each = { name: hostile, actor: 'user:{svc.user.id}', resource: '*', condition, action: limit }
+  const models = Array.from({ length: 20 }, (_, i) => `openai/${'m'.repeat(30)}-${i}*`)
+  const add = async (body: object) => (await ask('POST', policies, { body })).json.result
+  await add(everybody)
+  const { result: commit } = (await ask('POST', `${policies}/commit`)).json
+  const former = await add({ ...everybody, name: 'Former' })
+  const changed = await add(each)
+  await ask('POST', `${policies}/commit`)
+  const only = { name: 'x'.repeat(100), actor: `team:${hostile}`, resource: { model: models } }
+  await add({ ...only, action: { type: 'block', except: true } })
+  await ask('PUT', `${policies}/${changed.id}`, { body: { ...each, actor: '*' } })
+  await ask('DELETE', `${policies}/${former.id}`)
+  return { policy: changed.id, commit: commit.id }
 }
 
 /** Adds a key of a provider to the gateway. */

@@ -19,7 +19,7 @@ function isNear(bucket: Bucket): boolean {
 }
 
 /** Makes a bar of one budget, with its figures below. */
-export function budgetBar(rule: Rule, bucket: Bucket, label: string): Html {
+export function budgetBar(rule: Pick<Rule, 'limitType'>, bucket: Bucket, label: string): Html {
   const { spent, leased, limit } = bucket
   const unit = rule.limitType
   const parts = [

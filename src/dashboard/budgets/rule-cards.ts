@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { badge } from '../parts/lists.ts'
+import { grouped } from '../parts/numbers.ts'
 import { brief } from '../parts/values.ts'
 import { budgetBar, keyInWords, keyOf, leftOf, shareOf, startOf } from './bars.ts'
 import {
@@ -30,12 +31,13 @@ const maxOfRule = 8
 
 export function ruleCards({ rules, budgets, now, change, all }: Cards): Html {
   const byRule = new Map(budgets.map(({ rule, budgets }) => [rule.id, budgets]))
+  const refused = new Map(budgets.map(one => [one.rule.id, one.refused_last_day]))
   const most = Math.max(2, Math.min(maxOfRule, Math.floor(maxRows / Math.max(1, rules.length))))
   return html`${rules.map((rule, i) => {
     const buckets = byRule.get(rule.id) ?? []
     const title = `budget-${i}`
     const more = buckets.length - most
-    return html`<section class="card" aria-labelledby="${title}"><h2 id="${title}">${ruleInWords(rule)}${!byRule.has(rule.id) && html` ${badge('off')}`}</h2>${filterHint(rule)}${
+    return html`<section class="card" aria-labelledby="${title}"><h2 id="${title}">${ruleInWords(rule)}${!byRule.has(rule.id) && html` ${badge('off')}`}</h2>${filterHint(rule)}${refusedLately(refused.get(rule.id) ?? 0)}${
       byRule.has(rule.id) && bucketsOf(rule, buckets.slice(0, most), now, change)
     }${more > 0 && all !== undefined && html`<p><a href="${all(rule)}">And ${more} more</a></p>`}${
       change !== null &&
@@ -51,6 +53,12 @@ export function ruleCards({ rules, budgets, now, change, all }: Cards): Html {
       )}</div>`
     }</section>`
   })}`
+}
+
+/** Says how many calls a rule has refused; null if none. */
+export function refusedLately(count: number): Html | null {
+  if (count === 0) return null
+  return html`<p>${badge(`${grouped(count)} ${count === 1 ? 'call' : 'calls'} refused in the last day`, 'bad')}</p>`
 }
 
 function spentIn(buckets: readonly Bucket[]): boolean {

@@ -80,7 +80,7 @@ export function ruleFields(draft: Draft, kind: OwnerKind, rule: Rule | null): Ht
       { value: 'tokens', label: 'Tokens, in and out' },
       { value: 'concurrency', label: 'Calls at a time' },
     ],
-  })}</div><div class="windows">${selectField(draft, {
+  })}</div><div class="kinds windows">${selectField(draft, {
     name: 'window',
     label: ruleLabels.window,
     options: [

@@ -39,6 +39,7 @@ export interface Bucket {
 
 export interface RuleBudgets {
   readonly rule: Rule
+  readonly refused_last_day: number
   readonly budgets: readonly Bucket[]
 }
 

@@ -35,7 +35,7 @@ export const showGateway: Handler = async request => {
   return {
     title: gateway.id,
     crumbs: crumbsOf(request),
-    actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a><a class="button plain small" href="${paths.modelRoutes(account, gateway.id)}">Routes</a><a class="button plain small" href="${paths.budgets(account, gateway.id)}">Budgets</a>${mayEdit && html`<a class="button plain small" href="${paths.providerKeys(account, gateway.id)}">Provider keys</a>`}`,
+    actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a><a class="button plain small" href="${paths.modelRoutes(account, gateway.id)}">Routes</a><a class="button plain small" href="${paths.budgets(account, gateway.id)}">Budgets</a><a class="button plain small" href="${paths.policies(account, gateway.id)}">Policies</a>${mayEdit && html`<a class="button plain small" href="${paths.providerKeys(account, gateway.id)}">Provider keys</a>`}`,
     content: html`${authenticationCard(request, gateway, mayEdit)}${settingsCard(request, gateway, mayEdit)}${limits.result.map(limitCard)}${budgetsCard(request, budgets.result)}${callCard(request)}${dangerZone(mayEdit ? dangers : [])}`,
   }
 }

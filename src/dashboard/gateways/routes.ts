@@ -21,6 +21,24 @@ import {
 import { changeRoute, createRoute, showNewRoute, showRouteForm } from './model-routes/route-editing.ts'
 import { showRoutes } from './model-routes/route-list.ts'
 import { showRoute } from './model-routes/route-page.ts'
+import {
+  commitPolicies,
+  confirmCommit,
+  confirmDiscard,
+  confirmRollback,
+  discardDraft,
+  rollBack,
+} from './policies/policy-commits.ts'
+import {
+  addPolicy,
+  changePolicy,
+  confirmPolicyRemoval,
+  removePolicy,
+  showNewPolicy,
+  showPolicy,
+} from './policies/policy-editing.ts'
+import { showPolicies } from './policies/policy-list.ts'
+import { showTrial, tryCall } from './policies/policy-trial.ts'
 import { addKey, confirmKeyDeletion, deleteKey, showNewKey } from './provider-keys/key-editing.ts'
 import { showKeys } from './provider-keys/key-list.ts'
 import { sendTest, showTest } from './test-request.ts'
@@ -45,6 +63,7 @@ const gateway = `${gateways}/{gateway}`
 const keys = `${gateway}/keys`
 const budgets = `${gateway}/budgets`
 const budget = `${budgets}/{budget}`
+const policies = `${gateway}/policies`
 const modelRoutes = `${gateway}/routes`
 const modelRoute = `${modelRoutes}/{modelroute}`
 
@@ -95,6 +114,27 @@ export const gatewayRoutes: readonly Route[] = [
     show: confirmBudgetDeletion,
     effect: 'ends',
     take: deleteBudget,
+  },
+  { path: policies, ...reading, show: showPolicies },
+  // Ids of policies are hexadecimal.
+  { path: `${policies}/~new`, ...editing, show: showNewPolicy, effect: 'sets', take: addPolicy },
+  { path: `${policies}/~simulate`, ...reading, show: showTrial, effect: 'tries', take: tryCall },
+  { path: `${policies}/~commit`, ...editing, show: confirmCommit, effect: 'opens', take: commitPolicies },
+  { path: `${policies}/~discard`, ...editing, show: confirmDiscard, effect: 'ends', take: discardDraft },
+  {
+    path: `${policies}/~commits/{commit}`,
+    ...editing,
+    show: confirmRollback,
+    effect: 'opens',
+    take: rollBack,
+  },
+  { path: `${policies}/{policy}`, ...editing, show: showPolicy, effect: 'sets', take: changePolicy },
+  {
+    path: `${policies}/{policy}/delete`,
+    ...editing,
+    show: confirmPolicyRemoval,
+    effect: 'sets',
+    take: removePolicy,
   },
   // The API shows keys to those alone who may set them.
   { path: keys, ...editing, show: showKeys },

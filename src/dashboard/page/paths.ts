@@ -116,6 +116,8 @@ export const paths = {
     at(account, 'gateways', gateway, 'routes', route, 'delete'),
   budgets: (account: string, gateway: string, ...below: readonly string[]) =>
     at(account, 'gateways', gateway, 'budgets', ...below),
+  policies: (account: string, gateway: string, ...below: readonly string[]) =>
+    at(account, 'gateways', gateway, 'policies', ...below),
   deleteGateway: (account: string, gateway: string) => at(account, 'gateways', gateway, 'delete'),
   providers: (account: string) => at(account, 'providers'),
   provider: (account: string, provider: string) => at(account, 'providers', provider),

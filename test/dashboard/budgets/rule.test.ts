@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { budgetBar, leftOf } from '../../../src/dashboard/budgets/bars.ts'
-import { nearestOf } from '../../../src/dashboard/budgets/rule-cards.ts'
+import { nearestOf, refusedLately } from '../../../src/dashboard/budgets/rule-cards.ts'
 import {
   type Bucket,
   filtersInWords,
@@ -77,6 +77,12 @@ test('a bar has what is spent and reserved as a meter, in words, and within its 
   assert.match(budgetBar(calls, idle, 'x').markup, /aria-valuetext="0 reserved of 4 calls"/)
 })
 
+test('calls that a rule has refused are counted in words', () => {
+  assert.equal(refusedLately(0), null)
+  assert.match(refusedLately(1)!.markup, />1 call refused in the last day</)
+  assert.match(refusedLately(1200)!.markup, />1,200 calls refused in the last day</)
+})
+
 test('a budget near its limit says so in words, and the nearest come first', () => {
   const at = (spent: number) => ({ ...bucket, leased: 0, spent, remaining: 100 - spent })
   assert.equal(leftOf(rule, at(79)).markup, '$21.00')
@@ -85,8 +91,8 @@ test('a budget near its limit says so in words, and the nearest come first', () 
   const small: Rule = { ...rule, limit: 1 }
   const nearest = nearestOf(
     [
-      { rule, budgets: [at(50), at(0), at(90)] },
-      { rule: small, budgets: [{ ...at(0.7), limit: 1 }] },
+      { rule, refused_last_day: 0, budgets: [at(50), at(0), at(90)] },
+      { rule: small, refused_last_day: 0, budgets: [{ ...at(0.7), limit: 1 }] },
     ],
     2,
   )

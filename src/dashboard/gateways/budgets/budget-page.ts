@@ -2,7 +2,7 @@
 
 import { html } from '../../../base/text/html.ts'
 import { budgetTable, startOf } from '../../budgets/bars.ts'
-import { filterHint } from '../../budgets/rule-cards.ts'
+import { filterHint, refusedLately } from '../../budgets/rule-cards.ts'
 import { rulesOf } from '../../budgets/rule-editing.ts'
 import { ruleInWords } from '../../budgets/rule.ts'
 import { missing } from '../../page/api-client.ts'
@@ -18,7 +18,7 @@ export const showBudget: Handler = async request => {
     findBudgets(request),
   ])
   const rule = rulesOf(gateway).find(({ id }) => id === request.params.budget) ?? missing()
-  const { budgets = [] } = all.find(one => one.rule.id === rule.id) ?? {}
+  const { budgets = [], refused_last_day = 0 } = all.find(one => one.rule.id === rule.id) ?? {}
   const { items, info } = cutPage(budgets, request.query)
   const mayEdit = request.may('AI Gateway Edit')
   const path = (...below: readonly string[]) => budgetsPath(request, ...below)
@@ -39,7 +39,7 @@ export const showBudget: Handler = async request => {
     crumbs: crumbsOfBudgets(request),
     isWide: true,
     ...(mayEdit && { actions: html`<a class="button" href="${path(rule.id, 'edit')}">Edit</a>` }),
-    content: html`${filterHint(rule)}<div id="budgets" data-live="5"><p class="aside">${startOf(rule, budgets, request.now)}</p>${
+    content: html`${filterHint(rule)}${refusedLately(refused_last_day)}<div id="budgets" data-live="5"><p class="aside">${startOf(rule, budgets, request.now)}</p>${
       items.length === 0
         ? html`<p class="aside">Nothing is spent yet.</p>`
         : budgetTable(rule, items, mayEdit ? ({ id }) => path(id, 'reset') : null)
