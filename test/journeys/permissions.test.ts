@@ -40,15 +40,15 @@ const opened: Readonly<Record<Permission, Opened>> = {
   },
   'AI Gateway Edit': {
     reads:
-      'gateways.get logs.list budgets.read modelRoutes.find modelRoutes.get modelRoutes.list policySets.get customProviders.get customProviders.list',
+      'gateways.get logs.list budgets.read modelRoutes.find modelRoutes.get modelRoutes.list policySets.get customProviders.get customProviders.list tallies.list',
     changes:
       'gateways.insert gateways.replace gateways.remove budgets.reset logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove policySets.insert policySets.replace customProviders.insert customProviders.replace customProviders.remove audit.append',
   },
   'AI Gateway Run': {},
   'API Tokens Read': { reads: 'tokens.walk tokens.get tokens.lastUses budgets.read tallies.list' },
   'API Tokens Write': {
-    reads: 'tokens.get tokens.lastUses tokenKeys.get budgets.read',
-    changes: 'tokens.insert tokens.replace tokens.remove budgets.reset',
+    reads: 'tokens.get tokens.lastUses tokenKeys.get budgets.read tallies.list',
+    changes: 'tokens.insert tokens.replace tokens.remove budgets.reset audit.append',
   },
   'Custom Errors Read': { reads: 'errorRules.get errorPages.get tallies.list' },
   'Custom Errors Write': {

@@ -133,7 +133,7 @@ export const gatewayRoutes: readonly Route[] = [
     path: `${policies}/{policy}/delete`,
     ...editing,
     show: confirmPolicyRemoval,
-    effect: 'sets',
+    effect: 'ends',
     take: removePolicy,
   },
   // The API shows keys to those alone who may set them.
