@@ -33,17 +33,10 @@ export function bucketsOf(
   const limited = token?.spendLimits === undefined ? null : token
   if (!gateway.spendLimits && limited === null) return none
   const caller = token === null ? nobody : callerOf(token)
-  const buckets: Bucket[] = []
-  for (const rule of rulesOfGateway(gateway)) {
-    const bucket = rule.bucketOf(call, caller, now)
-    if (bucket !== null) buckets.push(bucket)
-  }
-  if (limited !== null)
-    for (const rule of rulesOfToken(limited)) {
-      const bucket = rule.bucketOf(call, caller, now)
-      if (bucket !== null) buckets.push(bucket)
-    }
-  return buckets
+  const own = recent.listOf(rulesOfGateway(gateway), call, caller, now)
+  if (limited === null) return own
+  const ofToken = recentOfToken.listOf(rulesOfToken(limited), call, caller, now)
+  return own.length === 0 ? ofToken : ofToken.length === 0 ? own : [...own, ...ofToken]
 }
 
 /** Whether a gateway or a token has spend limits at all. */
@@ -72,6 +65,31 @@ export const callerOf = memoizeEach(({ id, actor, person }: Token): Caller => {
 })
 
 const none: readonly Bucket[] = []
+
+/** Most calls are like the one before: they share one list. */
+class RecentBuckets {
+  #last: readonly Bucket[] = none
+
+  listOf(rules: readonly CompiledRule[], call: CallFacts, caller: Caller, now: number): readonly Bucket[] {
+    const last = this.#last
+    let list: Bucket[] | null = null
+    let count = 0
+    for (const rule of rules) {
+      const bucket = rule.bucketOf(call, caller, now)
+      if (bucket === null) continue
+      if (list === null && bucket !== last[count]) list = last.slice(0, count)
+      list?.push(bucket)
+      count++
+    }
+    if (list === null && count === last.length) return last
+    this.#last = list ?? last.slice(0, count)
+    return this.#last
+  }
+}
+
+const recent = new RecentBuckets()
+const recentOfToken = new RecentBuckets()
+
 /** Without a token. */
 export const nobody: Caller = { token: null, app: null, user: null, email: null }
 

@@ -98,14 +98,13 @@ export class BudgetHolder implements Lender {
   reserve(account: string, charges: readonly Charge[]): MaybeAtOnce<Verdict> {
     const now = this.#clock.monotonic()
     const own = this.#accountOf(account)
-    const purses: Purse[] = []
     let isNear = false
-    for (const charge of charges) {
+    const purses = charges.map(charge => {
       const purse = own.purses.get(charge.bucket) ?? this.#open(own, charge, now)
       purse.limitTo(charge.limit)
       if (!purse.canDraw(charge.amount, now)) isNear = true
-      purses.push(purse)
-    }
+      return purse
+    })
     if (!isNear) {
       for (let i = 0; i < purses.length; i++) purses[i]!.draw(charges[i]!.amount, now)
       return new Reservation(this, account, charges, purses)

@@ -54,15 +54,14 @@ export class CallBudget {
   /** Charges what was used; where that is unknown, all that was reserved. */
   settle({ isBillable, cost, tokens, tokensOut }: CallUse): void {
     const { buckets, flatCost } = this.#demand
-    const spent: number[] = []
-    for (let i = 0; i < buckets.length; i++) {
-      const { unit } = buckets[i]!.rule
-      if (unit === 'concurrency') spent.push(0)
-      else if (unit === 'tokens') spent.push(tokens ?? (isBillable ? this.#upTo(i, tokensOut) : 0))
-      else if (cost !== null) spent.push(nanodollarsOf(cost))
-      else spent.push(isBillable ? (flatCost ?? this.#upTo(i, tokensOut)) : 0)
-    }
-    this.#end(spent)
+    this.#end(
+      buckets.map(({ rule: { unit } }, i) => {
+        if (unit === 'concurrency') return 0
+        if (unit === 'tokens') return tokens ?? (isBillable ? this.#upTo(i, tokensOut) : 0)
+        if (cost !== null) return nanodollarsOf(cost)
+        return isBillable ? (flatCost ?? this.#upTo(i, tokensOut)) : 0
+      }),
+    )
   }
 
   /** Charges nothing: no provider was asked. */

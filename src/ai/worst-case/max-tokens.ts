@@ -70,20 +70,24 @@ function hasLimit({ members }: RequestScan, { names, others }: LimitPlace): bool
 
 /** The usual case, in the fewest steps. */
 function withDefault(scan: RequestScan, place: LimitPlace, tokens: number): OutputLimit {
-  const bytes = scan.isEmpty ? Buffer.from(memberOf(place, tokens)) : firstMember(place, tokens)
-  return { tokens, insert: { value: tokens, edits: noEdits, added: { at: scan.start, bytes } } }
+  const { start: at, isEmpty } = scan
+  const isSame = last?.place === place && last.limit.tokens === tokens && last.at === at
+  if (last !== null && isSame && last.isEmpty === isEmpty) return last.limit
+  const bytes = Buffer.from(`${memberOf(place, tokens)}${isEmpty ? '' : ','}`)
+  const limit = { tokens, insert: { value: tokens, edits: noEdits, added: { at, bytes } } }
+  last = { place, at, isEmpty, limit }
+  return limit
 }
 
 const noEdits: readonly Edit[] = []
 
-/** With a comma; most calls are like the one before. */
-function firstMember(place: LimitPlace, tokens: number): Buffer {
-  if (last?.place !== place || last.tokens !== tokens)
-    last = { place, tokens, bytes: Buffer.from(`${memberOf(place, tokens)},`) }
-  return last.bytes
-}
-
-let last: { readonly place: LimitPlace; readonly tokens: number; readonly bytes: Buffer } | null = null
+/** Most calls are like the one before. */
+let last: {
+  readonly place: LimitPlace
+  readonly at: number
+  readonly isEmpty: boolean
+  readonly limit: OutputLimit
+} | null = null
 
 function memberOf({ names }: LimitPlace, tokens: number): string {
   return `"${names[0]!}":${tokens}`

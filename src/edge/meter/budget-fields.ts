@@ -27,15 +27,25 @@ export function budgetLines(
   const remaining = reservation.remaining(tightest)
   const reset = resetOf(first, now)
   let items = fields.item(remaining, reset)
-  let policies = fields.policy
   for (let i = 0; i < buckets.length; i++) {
     if (i === tightest) continue
     const bucket = buckets[i]!
-    const other = fieldsOf(bucket.rule)
-    items += `, ${other.item(reservation.remaining(i), resetOf(bucket, now))}`
-    policies += `, ${other.policy}`
+    items += `, ${fieldsOf(bucket.rule).item(reservation.remaining(i), resetOf(bucket, now))}`
   }
-  return `svc-aig-budget: ${items}\r\n${fields.limit(remaining, reset)}RateLimit-Policy: ${policies}\r\n`
+  return `svc-aig-budget: ${items}\r\n${fields.limit(remaining, reset)}${policyLine(buckets, tightest)}`
+}
+
+/** Most calls are like the one before. */
+let last: { readonly buckets: readonly Bucket[]; readonly tightest: number; readonly line: string } | null =
+  null
+
+function policyLine(buckets: readonly Bucket[], tightest: number): string {
+  if (last?.buckets === buckets && last.tightest === tightest) return last.line
+  const policies = buckets.map(({ rule }) => fieldsOf(rule).policy)
+  const [first] = policies.splice(tightest, 1)
+  const line = `RateLimit-Policy: ${[first, ...policies].join(', ')}\r\n`
+  last = { buckets, tightest, line }
+  return line
 }
 
 /** Returns the lines of a refused call, about the budget that it does not fit in. */

@@ -54,10 +54,10 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
     return refuseForGood(ai, 'unpriced', JSON.stringify(`${demand.provider}/${demand.model ?? '?'}`))
   }
   if (counted !== undefined && worst!.insert !== null) ai.body = insertMaxTokens(ai.body!, worst!.insert)
-  for (const { rule, bucket, window } of buckets) {
+  demand.charges = buckets.map(({ rule, bucket, window }): Charge => {
     const { limit, unit, whenUnreachable } = rule
-    demand.charges.push({ bucket, window, limit, amount: amountIn(unit, cost, worst), whenUnreachable })
-  }
+    return { bucket, window, limit, amount: amountIn(unit, cost, worst), whenUnreachable }
+  })
   const verdict = x.plane.ai!.budgets.reserve(ai.gateway!.account, demand.charges)
   return verdict instanceof Promise
     ? verdict.then(verdict => conclude(x, ai, demand, verdict, false))
@@ -122,7 +122,7 @@ class Demand {
   /** Those of the rates come last. */
   buckets: readonly Bucket[] = noBuckets
   rates: readonly PassedRate[] = noRates
-  readonly charges: Charge[] = []
+  charges: readonly Charge[] = noCharges
   flatCost: number | null = null
   readonly #prices: AiServices['prices']
 
@@ -217,6 +217,7 @@ const unboundedCall =
 const noBody = Buffer.alloc(0)
 const noBuckets: readonly Bucket[] = []
 const noRates: readonly PassedRate[] = []
+const noCharges: readonly Charge[] = []
 const noLimits: readonly PolicyLimit[] = []
 
 function refusalOf(ai: AiExchange, demand: Demand, refused: BudgetRefusal): Refusal {
