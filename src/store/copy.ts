@@ -28,6 +28,7 @@ const copied = {
   gateways: ['gateway', 'gateways'],
   modelRoutes: ['dynamic route', 'dynamic routes'],
   policySets: ['set of policies', 'sets of policies'],
+  budgetAlertSets: ['set of budget alerts', 'sets of budget alerts'],
   customProviders: ['custom provider', 'custom providers'],
   tokens: ['token', 'tokens'],
   oauthClients: ['OAuth client', 'OAuth clients'],
@@ -278,6 +279,8 @@ async function copyAccount(all: Transfer, account: Account): Promise<void> {
     counts.gateways++
     await copyRecords(all, store => store.modelRoutes, routeOwner(gateway), 'dynamic route', 'modelRoutes')
     await copyRecords(all, store => store.policySets, routeOwner(gateway), 'set of policies', 'policySets')
+    const alerts = 'set of budget alerts'
+    await copyRecords(all, store => store.budgetAlertSets, routeOwner(gateway), alerts, 'budgetAlertSets')
     await copyLogs(all, gateway)
   }
   await copyRecords(all, store => store.customProviders, account.id, 'custom provider', 'customProviders')

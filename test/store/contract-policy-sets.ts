@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { routeOwner } from '../../src/store/records/model-route.ts'
 import type { Place } from './contract.ts'
-import { gateway, hex, policySet } from './contract-specimens.ts'
+import { budgetAlertSet, gateway, hex, policySet } from './contract-specimens.ts'
 
 export function policySetsContract(name: string, place: Place): void {
   test(`${name}: a gateway has one set of policies, which is replaced by its version`, async t => {
@@ -21,13 +21,14 @@ export function policySetsContract(name: string, place: Place): void {
     assert.deepEqual((await policySets.get(set.account, set.id))?.record, without)
   })
 
-  test(`${name}: policies end with their gateway, and another one of its name has none`, async t => {
-    const { gateways, policySets } = await (await place(t))()
+  test(`${name}: policies and budget alerts end with their gateway, and another one of its name has none`, async t => {
+    const { gateways, policySets, budgetAlertSets } = await (await place(t))()
     const ours = gateway({ id: 'a' })
     const theirs = gateway({ id: 'a-b', account: ours.account })
     for (const one of [ours, theirs]) {
       await gateways.insert(one)
       assert.equal(await policySets.insert(policySet({ account: routeOwner(one) })), true)
+      assert.equal(await budgetAlertSets.insert(budgetAlertSet({ account: routeOwner(one) })), true)
     }
     const set = policySet({ account: routeOwner(ours) })
     assert.equal(await gateways.remove(ours.account, ours.id), true)
@@ -35,6 +36,10 @@ export function policySetsContract(name: string, place: Place): void {
     assert.equal((await policySets.list(set.account, { offset: 0, limit: 9 })).total, 0)
     assert.equal(await policySets.insert(set), false, 'without its gateway')
     assert.notEqual(await policySets.get(routeOwner(theirs), set.id), null)
+    const alerts = budgetAlertSet({ account: set.account })
+    assert.equal(await budgetAlertSets.get(set.account, alerts.id), null)
+    assert.equal(await budgetAlertSets.insert(alerts), false, 'without its gateway')
+    assert.notEqual(await budgetAlertSets.get(routeOwner(theirs), alerts.id), null)
     await gateways.insert(ours)
     assert.equal(await policySets.get(set.account, set.id), null)
     assert.equal(await policySets.insert(set), true)

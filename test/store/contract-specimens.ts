@@ -5,6 +5,7 @@ import type { Credential, CredentialKind, Json } from '../../src/store/records/c
 import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/records/oauth-client.ts'
 import type { CustomProvider } from '../../src/store/records/custom-provider.ts'
 import type { ModelRoute } from '../../src/store/records/model-route.ts'
+import { type BudgetAlertSet, budgetAlertSetId } from '../../src/store/records/budget-alerts.ts'
 import { type Policy, type PolicySet, policySetId } from '../../src/store/records/policy.ts'
 import type { OAuthGrant } from '../../src/store/records/oauth-grant.ts'
 import {
@@ -129,6 +130,19 @@ export function policySet(more: Partial<PolicySet> = {}): PolicySet {
     draft: { base: commit.id, policies: [] },
     createdAt: birth,
     modifiedAt: birth,
+    ...more,
+  }
+}
+
+export function budgetAlertSet(more: Partial<BudgetAlertSet> = {}): BudgetAlertSet {
+  const secrets = [{ sealed: 'sealed', endsAt: null }]
+  const url = 'https://hooks.example.com/budgets'
+  return {
+    account: `${hex(16)}/default`,
+    id: budgetAlertSetId,
+    alerts: [{ id: hex(16), url, thresholds: [80, 100], secrets, createdAt: birth }],
+    deliveries: [],
+    createdAt: birth,
     ...more,
   }
 }

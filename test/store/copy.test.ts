@@ -25,6 +25,7 @@ import {
   gateway,
   customProvider,
   modelRoute,
+  budgetAlertSet,
   policySet,
   identity,
   storedResponse,
@@ -78,6 +79,7 @@ async function filled(t: TestContext): Promise<Store> {
       await store.gateways.insert(gateway({ account: owner.id, id }))
       await store.modelRoutes.insert(modelRoute({ account: `${owner.id}/${id}` }))
       await store.policySets.insert(policySet({ account: `${owner.id}/${id}` }))
+      await store.budgetAlertSets.insert(budgetAlertSet({ account: `${owner.id}/${id}` }))
     }
     const entries = logEntries(gateway({ account: owner.id }), 700, i => (i % 2 ? { request: null } : {}))
     await store.logs.append(owner.id, 'default', batchOf(entries), { most: 1000, strategy: 'DELETE_OLDEST' })
@@ -154,6 +156,7 @@ async function everything(store: Store) {
     gateways: await gateways.list(id, { offset: 0, limit: 1000 }),
     routes: await store.modelRoutes.list(`${id}/default`, { offset: 0, limit: 1000 }),
     policies: await store.policySets.list(`${id}/default`, { offset: 0, limit: 1000 }),
+    alerts: await store.budgetAlertSets.list(`${id}/default`, { offset: 0, limit: 1000 }),
     custom: await store.customProviders.list(id, { offset: 0, limit: 1000 }),
     tokens: await tokens.list(id, { offset: 0, limit: 1000 }),
     uses: await usesOf(store, id),
@@ -182,7 +185,7 @@ async function eventsOf({ oauthClients, authorizationEvents }: Store, account: s
 test('everything of a store is copied to an empty one', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   assert.deepEqual(await copyStore(from, to), {
-    ...{ accounts: 2, gateways: 4, modelRoutes: 4, policySets: 4, customProviders: 2 },
+    ...{ accounts: 2, gateways: 4, modelRoutes: 4, policySets: 4, budgetAlertSets: 4, customProviders: 2 },
     ...{ tokens: 240, oauthClients: 242 },
     ...{ budgets: 6, logEntries: 1400, auditEntries: 240, ruleLists: 18, errorPages: 9 },
     ...{
@@ -246,7 +249,7 @@ test('a copy that fails says what was copied, and why not all', async t => {
   await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
   await assert.rejects(copyStore(from, to), {
     message:
-      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 3 dynamic routes, 3 sets of policies, 1 custom provider, 240 tokens, 242 OAuth clients, 3 budgets, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
+      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 3 dynamic routes, 3 sets of policies, 3 sets of budget alerts, 1 custom provider, 240 tokens, 242 OAuth clients, 3 budgets, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
   })
 })
 
@@ -266,11 +269,11 @@ test('a source that fails on the way is named, and what was copied before', asyn
     ['clients', '1 account and 120 tokens'],
     [
       'logs',
-      `1 account, 1 gateway, 1 dynamic route, 1 set of policies, 120 tokens, 121 OAuth clients${people}`,
+      `1 account, 1 gateway, 1 dynamic route, 1 set of policies, 1 set of budget alerts, 120 tokens, 121 OAuth clients${people}`,
     ],
     [
       'audit',
-      `1 account, 2 gateways, 2 dynamic routes, 2 sets of policies, 1 custom provider, 120 tokens, 121 OAuth clients, 3 budgets, 700 log entries${people}`,
+      `1 account, 2 gateways, 2 dynamic routes, 2 sets of policies, 2 sets of budget alerts, 1 custom provider, 120 tokens, 121 OAuth clients, 3 budgets, 700 log entries${people}`,
     ],
   ] as const) {
     const [from, to] = [
@@ -331,6 +334,7 @@ test('what was copied is reported in words, without what there was none of', () 
     ...{
       modelRoutes: 0,
       policySets: 0,
+      budgetAlertSets: 0,
       customProviders: 0,
       errorPages: 0,
       users: 0,

@@ -21,6 +21,7 @@ import type { ModelRoute } from '../records/model-route.ts'
 import type { CustomProvider } from '../records/custom-provider.ts'
 import type { OAuthGrant } from '../records/oauth-grant.ts'
 import type { Identity, Member, User } from '../records/people.ts'
+import type { BudgetAlertSet } from '../records/budget-alerts.ts'
 import type { PolicySet } from '../records/policy.ts'
 import type {
   Account,
@@ -69,11 +70,13 @@ export interface Store {
    */
   readonly trust: StoreTrust
   readonly accounts: Accounts
-  /** Removing a gateway removes its log entries, model routes and policies. */
+  /** Removing a gateway removes its log entries, model routes, policies and budget alerts. */
   readonly gateways: Gateways
   readonly modelRoutes: ModelRoutes
   /** There is one set per gateway; `insert` returns false for a gateway that does not exist. */
   readonly policySets: Records<PolicySet>
+  /** Likewise one record per gateway. */
+  readonly budgetAlertSets: Records<BudgetAlertSet>
   readonly customProviders: Records<CustomProvider>
   readonly tokens: Tokens
   readonly oauthClients: OAuthClients
@@ -646,6 +649,7 @@ export type RecordKind =
   | 'gateway'
   | 'model_route'
   | 'policy_set'
+  | 'budget_alert_set'
   | 'custom_provider'
   | 'token'
   | 'oauth_client'

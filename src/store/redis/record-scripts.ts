@@ -9,11 +9,11 @@ import { togetherCount, togetherLua } from './companion-writes.ts'
 /** Stored changes; a reader further behind is told that everything may have changed. */
 export const maxChanges = 1_000
 
-const recordKeyCount = 15
+const recordKeyCount = 17
 
 /**
  * Returns the keys of one kind, in the order of the scripts; those of the companion writes follow, and the
- * mark is last. The last five tie gateways to their model routes and policies.
+ * mark is last. The last seven tie gateways to what is theirs.
  */
 export function recordKeys(kind: RecordKind, account: string, id = ''): readonly string[] {
   return [
@@ -32,6 +32,8 @@ export function recordKeys(kind: RecordKind, account: string, id = ''): readonly
     keys.names('model_route'),
     keys.records('policy_set'),
     keys.order('policy_set', `${account}/${id}`),
+    keys.records('budget_alert_set'),
+    keys.order('budget_alert_set', `${account}/${id}`),
   ]
 }
 
@@ -143,10 +145,11 @@ local channel, kind, account, id, marks, json, due, last = unpack(ARGV, ${togeth
 local field = account .. '/' .. id
 `
 
-/** The owner of a model route, and of policies, is the field of its gateway. */
+/** The owner of model routes, policies and budget alerts is the field of their gateway. */
 const gatewayLua = `
 local function lacksGateway()
-  return (kind == 'model_route' or kind == 'policy_set') and redis.call('HEXISTS', KEYS[11], account) == 0
+  local isOfGateway = kind == 'model_route' or kind == 'policy_set' or kind == 'budget_alert_set'
+  return isOfGateway and redis.call('HEXISTS', KEYS[11], account) == 0
 end
 
 local function removeRoutes()
@@ -158,10 +161,10 @@ local function removeRoutes()
   end
 end
 
-local function removePolicies()
-  for _, set in ipairs(redis.call('ZRANGE', KEYS[15], 0, -1)) do
-    redis.call('HDEL', KEYS[14], field .. '/' .. set)
-    redis.call('ZREM', KEYS[15], set)
+local function removeAll(records, order)
+  for _, id in ipairs(redis.call('ZRANGE', order, 0, -1)) do
+    redis.call('HDEL', records, field .. '/' .. id)
+    redis.call('ZREM', order, id)
   end
 end
 `
@@ -219,7 +222,8 @@ redis.call('ZREM', KEYS[5], id)
 if kind == 'gateway' then
   redis.call('ZADD', KEYS[6], version, field .. '/' .. birth)
   removeRoutes()
-  removePolicies()
+  removeAll(KEYS[14], KEYS[15])
+  removeAll(KEYS[16], KEYS[17])
 end
 tell(channel, version, kind, account, id)
 plan(field, '')

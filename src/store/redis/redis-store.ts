@@ -64,6 +64,7 @@ export class RedisStore implements Store {
   readonly gateways: RedisGateways
   readonly modelRoutes: RedisModelRoutes
   readonly policySets: Store['policySets']
+  readonly budgetAlertSets: Store['budgetAlertSets']
   readonly customProviders: Store['customProviders']
   readonly tokens: RedisTokens
   readonly oauthClients: RedisOAuthClients
@@ -151,6 +152,7 @@ export class RedisStore implements Store {
     this.gateways = new RedisGateways(...parts)
     this.modelRoutes = new RedisModelRoutes(...parts)
     this.policySets = new RedisRecords({ kind: 'policy_set' }, ...parts)
+    this.budgetAlertSets = new RedisRecords({ kind: 'budget_alert_set' }, ...parts)
     this.customProviders = new RedisRecords({ kind: 'custom_provider' }, ...parts)
     this.tokens = new RedisTokens(...parts)
     this.oauthClients = new RedisOAuthClients(...parts)

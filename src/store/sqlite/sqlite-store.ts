@@ -90,6 +90,7 @@ export class SqliteStore implements Store {
   readonly gateways: SqliteGateways
   readonly modelRoutes: SqliteModelRoutes
   readonly policySets: Store['policySets']
+  readonly budgetAlertSets: Store['budgetAlertSets']
   readonly customProviders: Store['customProviders']
   readonly tokens: SqliteTokens
   readonly oauthClients: SqliteOAuthClients
@@ -153,6 +154,7 @@ export class SqliteStore implements Store {
     this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
     this.modelRoutes = new SqliteModelRoutes(records, ledgers)
     this.policySets = new SqliteRecords(records, ledgers, { name: 'policy_set' })
+    this.budgetAlertSets = new SqliteRecords(records, ledgers, { name: 'budget_alert_set' })
     this.customProviders = new SqliteRecords(records, ledgers, { name: 'custom_provider' })
     this.accounts = new SqliteAccounts(records, ledgers, this.gateways)
     this.tokens = new SqliteTokens(records, ledgers)

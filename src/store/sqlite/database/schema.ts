@@ -237,6 +237,7 @@ export const migrations: readonly string[] = [
   logBatches,
   recordTable('custom_providers'),
   tableOfGateways('policy_sets'),
+  tableOfGateways('budget_alert_sets'),
 ]
 
 /* A row for each bucket of an account, as `store/budget-ledger` has it. */
