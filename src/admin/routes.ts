@@ -28,6 +28,7 @@ import { providerRows } from './providers/routes.ts'
 import { customProviderRows } from './custom-providers/routes.ts'
 import { providerConfigRows } from './provider-configs/routes.ts'
 import { dynamicRouteRows } from './dynamic-routes/routes.ts'
+import { budgetAlertRows } from './budget-alerts/routes.ts'
 import { policyRows } from './policies/routes.ts'
 import { gatewayRows } from './gateways/routes.ts'
 import { logRows } from './ai-logs/routes.ts'
@@ -57,6 +58,7 @@ export const apiRows: readonly ApiRow[] = [
   ...customProviderRows,
   ...dynamicRouteRows,
   ...policyRows,
+  ...budgetAlertRows,
   ...logRows,
   ...providerRows,
 ]

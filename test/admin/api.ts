@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { Attention } from '../../src/admin/attention/attention.ts'
+import { WebhookSender } from '../../src/admin/budget-alerts/webhook.ts'
 import { GrantKeeper } from '../../src/admin/upkeep/grant-keeper.ts'
 import { ManagementMetadata } from '../../src/admin/api/protected-resource.ts'
 import { Refusals } from '../../src/admin/api/refusal-log.ts'
@@ -115,6 +116,8 @@ export async function startApi(
   const limits: { differences: readonly LimitDifference[] } = { differences: [] }
   /** The state of the export of AI log entries. */
   const logExport: { state: LogExportState | null } = { state: null }
+  const webhooks = { sender: new WebhookSender({ timeout: 500 }) }
+  t.after(() => webhooks.sender.close())
   const facts = {
     unready: () => null,
     metricsAccess: 'direct' as const,
@@ -132,6 +135,7 @@ export async function startApi(
       aiOrigin: () => 'https://ai.example',
       issuer,
       grants,
+      webhooks: webhooks.sender,
       logSeries,
       instance,
       attention,
@@ -177,6 +181,7 @@ export async function startApi(
     addAccount,
     owner,
     kept,
+    webhooks,
     clock,
     origin,
     bugs,

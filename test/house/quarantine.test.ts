@@ -22,7 +22,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['metrics/metrics.ts'],
   qr: ['pages/parts/qr.ts'],
   tldts: ['domains/host.ts'],
-  undici: ['edge/cloud-keys/key-call.ts', 'log-export/https-receiver.ts'],
+  undici: ['admin/budget-alerts/webhook.ts', 'edge/cloud-keys/key-call.ts', 'log-export/https-receiver.ts'],
   yaml: ['config/file/read-tree.ts', 'errors/render/markdown.ts'],
 }
 

@@ -258,7 +258,7 @@ test('with the gateway that npm start starts', async t => {
       else if (command.includes('/readyz')) assert.equal(JSON.parse(output).status, 'ready')
       else if (command.includes('/metrics')) assert.match(output, /^gatehouse_requests_total\{/m)
       else if (command.includes('/provider_configs')) assert.equal(JSON.parse(output).success, true, output)
-      else if (/ai-gateway\/gateways(\/team\/(budgets|policies\S*))? /.test(command))
+      else if (/ai-gateway\/gateways(\/team\/(budgets|budget_alerts|policies\S*))? /.test(command))
         assert.equal(JSON.parse(output).success, true, output)
       else if (command.includes('/routes ')) assert.equal(JSON.parse(output).success, true, output)
       else if (command.includes('/logs')) assert.equal(JSON.parse(output).success, true)

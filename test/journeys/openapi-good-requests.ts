@@ -101,6 +101,12 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   getRouteVersion: madeRoute,
   createRouteDeployment: madeRoute,
   listRouteDeployments: madeRoute,
+  createBudgetAlert: madeGateway,
+  listBudgetAlerts: madeAlert,
+  updateBudgetAlert: madeAlert,
+  deleteBudgetAlert: madeAlert,
+  rotateBudgetAlertSecret: madeAlert,
+  testBudgetAlert: madeAlert,
   createGatewayPolicy: madeGateway,
   listGatewayPolicies: madePolicy,
   getGatewayPolicy: madePolicy,
@@ -305,6 +311,13 @@ async function madeRoute(api: Api): Promise<Ask> {
   const another = { ...record.versions[0]!, id }
   await api.kept.modelRoutes.replace({ ...record, versions: [...record.versions, another] }, version)
   return { params: { ...params, route_id: record.id, version_id: id } }
+}
+
+async function madeAlert(api: Api): Promise<Ask> {
+  const { params } = await madeGateway(api)
+  const body = exampleOf('createBudgetAlert', 0)
+  const { json } = await ask(api, 'createBudgetAlert', { params: params!, body })
+  return { params: { ...params, alert_id: json.result.id } }
 }
 
 async function madePolicy(api: Api): Promise<Ask> {

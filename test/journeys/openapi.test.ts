@@ -252,6 +252,11 @@ test('a request that conflicts with the current state is refused as documented',
   await expect(api, 'commitPolicies', policies, 200)
   await expect(api, 'commitPolicies', policies, 409, 10001)
 
+  const { params: ofAlert } = await good.listBudgetAlerts!(api)
+  const alert = { params: ofAlert!, body: exampleOf('createBudgetAlert', 0) }
+  for (let i = 1; i < 5; i++) await expect(api, 'createBudgetAlert', alert, 200)
+  await expect(api, 'createBudgetAlert', alert, 409, 10414)
+
   const provider = { body: exampleOf('createCustomProvider') }
   await expect(api, 'createCustomProvider', provider, 200)
   await expect(api, 'createCustomProvider', provider, 409, 10001)

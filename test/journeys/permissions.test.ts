@@ -36,13 +36,13 @@ const opened: Readonly<Record<Permission, Opened>> = {
   // Budgets are shown by the tokens and apps that have spent them, as the log is.
   'AI Gateway Read': {
     reads:
-      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum logs.scan budgets.read tokens.walk oauthGrants.walk modelRoutes.get modelRoutes.list policySets.get customProviders.get customProviders.walk tallies.list',
+      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum logs.scan budgets.read tallies.list tokens.walk oauthGrants.walk modelRoutes.get modelRoutes.list policySets.get budgetAlertSets.get customProviders.get customProviders.walk',
   },
   'AI Gateway Edit': {
     reads:
-      'gateways.get logs.list budgets.read modelRoutes.find modelRoutes.get modelRoutes.list policySets.get customProviders.get customProviders.list tallies.list',
+      'gateways.get logs.list budgets.read tallies.list modelRoutes.find modelRoutes.get modelRoutes.list policySets.get budgetAlertSets.get customProviders.get customProviders.list',
     changes:
-      'gateways.insert gateways.replace gateways.remove budgets.reset logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove policySets.insert policySets.replace customProviders.insert customProviders.replace customProviders.remove audit.append',
+      'gateways.insert gateways.replace gateways.remove budgets.reset logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove policySets.insert policySets.replace budgetAlertSets.insert budgetAlertSets.replace customProviders.insert customProviders.replace customProviders.remove audit.append',
   },
   'AI Gateway Run': {},
   'API Tokens Read': { reads: 'tokens.walk tokens.get tokens.lastUses budgets.read tallies.list' },

@@ -89,6 +89,16 @@ export function row<const M extends Method, const P extends Permission | null, H
   return { method, path, permission, handle, ...(more as More) }
 }
 
+/** As `WebhookSender` of budget alerts sends. */
+interface Webhooks {
+  send(
+    url: string,
+    message: { readonly id: string; readonly body: string },
+    secrets: readonly string[],
+    now: number,
+  ): Promise<string | null>
+}
+
 export interface Api {
   readonly store: Store
   readonly verifier: TokenVerifier
@@ -104,6 +114,8 @@ export interface Api {
   /** The URL of the authorization server; null or absent without one. */
   readonly issuer?: string | null
   readonly grants: GrantKeeper
+  /** Sends messages to URLs that callers choose. */
+  readonly webhooks: Webhooks
   /** The origin of the sign-in pages, in the form of URL.origin; null for none. */
   readonly pages: string | null
   /** The origin of AI calls; null if the gateway serves none. */

@@ -7,6 +7,8 @@ import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 import type { LimitsWatch } from '../../limits/limits-watch.ts'
 import type { LogExportState } from '../../log-export/log-export.ts'
 import type { Permission } from '../../permissions/permit.ts'
+import { budgetAlertSetId } from '../../store/records/budget-alerts.ts'
+import { routeOwner } from '../../store/records/model-route.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { Account, Gateway, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -33,6 +35,7 @@ export const findingKinds = [
   'log_full',
   'budget_spent',
   'budget_refusing',
+  'budget_alert_failing',
   'gateway_open',
   'second_factor_missing',
   'few_super_administrators',
@@ -175,6 +178,7 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
     for (const [{ id }, state] of states)
       yield ofLimit(state, `the gateway ${id}`, { type: 'gateway', id, name: id }, now)
     for (const gateway of gateways) {
+      if (rulesOfGateway(gateway).length > 0) yield* inAlerts(store, gateway)
       const { id, authentication, logManagement: most, logManagementStrategy } = gateway
       const resource = { type: 'gateway', id, name: id } as const
       if (!authentication && (await hasCalls(store, gateway, now))) {
@@ -187,6 +191,17 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
       yield { kind: 'log_full', severity: 'warning', message, resource }
     }
   }
+}
+
+async function* inAlerts({ budgetAlertSets }: Store, gateway: Gateway): AsyncGenerator<Finding> {
+  const set = await budgetAlertSets.get(routeOwner(gateway), budgetAlertSetId)
+  const failing = set?.record.deliveries.findLast(({ failure }) => failure !== null)
+  if (failing === undefined) return
+  const { id } = gateway
+  const next = failing.nextAt === null ? 'It was given up' : 'It is tried again'
+  const message = `A budget alert of the gateway ${id} is not delivered: ${failing.failure}. ${next}.`
+  const resource = { type: 'gateway', id, name: id } as const
+  yield { kind: 'budget_alert_failing', severity: 'warning', message, resource }
 }
 
 /** Calls that do not fit are refused before all of a limit is spent. */

@@ -10,6 +10,7 @@ import { customProvider } from '../custom-providers/schemas.ts'
 import { providerConfig } from '../provider-configs/schemas.ts'
 import { dynamicRoute, routeDeployment, routeElement, routeVersion } from '../dynamic-routes/schemas.ts'
 import { gateway, gatewayRateLimit } from '../gateways/schemas.ts'
+import { budgetAlert } from '../budget-alerts/schemas.ts'
 import { gatewayPolicy, policyCommit, policyDraft } from '../policies/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { provider, providerTest } from '../providers/schemas.ts'
@@ -51,6 +52,7 @@ export const schemas = {
   RouteElement: routeElement,
   RouteVersion: routeVersion,
   RouteDeployment: routeDeployment,
+  BudgetAlert: budgetAlert,
   GatewayPolicy: gatewayPolicy,
   PolicyCommit: policyCommit,
   PolicyDraft: policyDraft,

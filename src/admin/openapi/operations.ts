@@ -7,6 +7,7 @@ import { clientOperations } from '../oauth-clients/operations.ts'
 import { customProviderOperations } from '../custom-providers/operations.ts'
 import { providerConfigOperations } from '../provider-configs/operations.ts'
 import { dynamicRouteOperations } from '../dynamic-routes/operations.ts'
+import { budgetAlertOperations } from '../budget-alerts/operations.ts'
 import { policyOperations } from '../policies/operations.ts'
 import { gatewayOperations } from '../gateways/operations.ts'
 import { logOperations } from '../ai-logs/operations.ts'
@@ -27,6 +28,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   ...customProviderOperations,
   ...dynamicRouteOperations,
   ...policyOperations,
+  ...budgetAlertOperations,
   ...logOperations,
   ...providerOperations,
   ...zoneOperations,

@@ -37,6 +37,7 @@ export const parameters = {
   gateway_id: segment('gateway_id', 'The AI gateway.', { ...text, pattern: '^[a-z0-9_-]{1,64}$' }),
   route_id: segment('route_id', 'The dynamic route.', id),
   version_id: segment('version_id', 'The version of the dynamic route.', id),
+  alert_id: segment('alert_id', 'The budget alert of the AI gateway.', id),
   policy_id: segment('policy_id', 'The policy of the AI gateway.', id),
   log_id: segment('log_id', 'The log entry: the ray id of its call.', { ...text, pattern: '^[0-9a-f]{16}$' }),
   budget_id: segment('budget_id', 'A budget, or a rule of `spend_limits` for all its budgets.', {

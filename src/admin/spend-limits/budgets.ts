@@ -109,6 +109,25 @@ function bucketsOf(rule: CompiledRule, calls: readonly KnownCall[], now: number)
   return [...buckets.values()]
 }
 
+/** Lists the buckets of a rule that are known to have spent something, the most spent first. */
+export async function mostSpent(
+  rule: CompiledRule,
+  account: string,
+  calls: readonly KnownCall[],
+  { budgets }: Pick<Store, 'budgets'>,
+  now: number,
+) {
+  const buckets = bucketsOf(rule, calls, now)
+  const sums = new Map<string, BudgetSum>()
+  for (let i = 0; i < buckets.length; i += atOnce)
+    for (const sum of await budgets.read(account, buckets.slice(i, i + atOnce))) sums.set(sum.bucket, sum)
+  return buckets
+    .map(bucket => ({ bucket, sum: sums.get(bucket.bucket)! }))
+    .filter(({ sum }) => rule.partitionedBy.length === 0 || used(sum) > 0)
+    .sort((a, b) => used(b.sum) - used(a.sum))
+    .slice(0, maxListed)
+}
+
 async function viewRule(
   rule: CompiledRule,
   { account, id, spendLimits }: Owner,
@@ -117,16 +136,7 @@ async function viewRule(
   store: Store,
   now: number,
 ) {
-  const buckets = bucketsOf(rule, calls, now)
-  const sums = new Map<string, BudgetSum>()
-  for (let i = 0; i < buckets.length; i += atOnce)
-    for (const sum of await store.budgets.read(account, buckets.slice(i, i + atOnce)))
-      sums.set(sum.bucket, sum)
-  const listed = buckets
-    .map(bucket => ({ bucket, sum: sums.get(bucket.bucket)! }))
-    .filter(({ sum }) => rule.partitionedBy.length === 0 || used(sum) > 0)
-    .sort((a, b) => used(b.sum) - used(a.sum))
-    .slice(0, maxListed)
+  const listed = await mostSpent(rule, account, calls, store, now)
   const [shown] = viewSpendLimits({
     isEnabled: true,
     rules: spendLimits!.rules.filter(({ id }) => id === rule.rule.id),
@@ -142,7 +152,8 @@ function used({ spent, leased }: BudgetSum): number {
   return spent + leased
 }
 
-function viewBucket(
+/** Shows a bucket, with the names of callers where they are known. */
+export function viewBucket(
   { rule: { unit, limit }, partitionedBy }: CompiledRule,
   { bucket, window, values }: KnownBucket,
   { spent, leased }: BudgetSum,

@@ -4,7 +4,7 @@ import { AddressSet } from '../../net/address/address.ts'
 import type { Endpoint, OriginConfig } from '../../config/model/config.ts'
 import type { OriginFault } from '../../errors/catalogue/origin-failure.ts'
 import { isOwn } from './own-addresses.ts'
-import { isPublic } from './public-address.ts'
+import { isPublic } from '../../net/address/public-address.ts'
 
 export class AddressGuard {
   ownEndpoints: readonly Endpoint[] = []

@@ -366,6 +366,12 @@ export const apiFaults = {
     sentence: (most: number) => `The draft already has ${most} policies: delete one first`,
     when: 'The draft has the most policies that it may have.',
   },
+  too_many_budget_alerts: {
+    code: 10414,
+    status: 409,
+    sentence: (most: number) => `The gateway already has ${most} budget alerts: delete one first`,
+    when: 'The gateway has the most budget alerts that it may have.',
+  },
   no_policy_draft: {
     code: 10001,
     status: 409,

@@ -91,6 +91,7 @@ export class Counts {
   readonly edge = new EdgeMetrics()
   readonly people = new PeopleMetrics()
   readonly domainChecks = tallies(checkOutcomes)
+  readonly budgetAlerts = tallies(['delivered', 'failed'])
   readonly managementRefusals = tallies(managementRefusals)
   readonly refusedOperators = new Tally()
   readonly workerRestarts = new Tally()

@@ -14,6 +14,10 @@ export const budgetFamilies: Families = {
     help: 'Steps of budgets in the store, by result: granted, also reports and renewals; refused, as a call does not fit; or failed.',
     read: ({ edge: { budgets } }) => byName(budgets.steps, result => ({ result })),
   },
+  gatehouse_budget_alerts_total: {
+    help: 'Attempts to deliver budget alerts to their webhooks, by result.',
+    read: ({ budgetAlerts }) => byName(budgetAlerts, result => ({ result })),
+  },
   gatehouse_budget_uncounted_accounts: {
     help: 'Accounts whose budgets this process cannot count in the store just now.',
     read: ({ edge: { budgets } }) => [sample(budgets.uncounted)],

@@ -1,7 +1,7 @@
 // Whether an address is on the public Internet.
 
 import { isIPv4 } from 'node:net'
-import { AddressSet, canonicalAddress } from '../../net/address/address.ts'
+import { AddressSet, canonicalAddress } from './address.ts'
 
 /** By IANA's special-purpose registries (RFC 6890), and multicast. */
 const specialV4 = new AddressSet([

@@ -15,6 +15,8 @@ import { TallyKeeper } from '../../activity/tally-keeper.ts'
 import { DomainWatch } from '../../domains/domain-watch.ts'
 import { TxtLookup } from '../../domains/txt-lookup.ts'
 import { Attention } from '../../admin/attention/attention.ts'
+import { AlertWatch } from '../../admin/budget-alerts/alert-watch.ts'
+import { WebhookSender } from '../../admin/budget-alerts/webhook.ts'
 import { GrantKeeper } from '../../admin/upkeep/grant-keeper.ts'
 import { AuditKeeper } from '../../admin/upkeep/audit-keeper.ts'
 import { Refusals } from '../../admin/api/refusal-log.ts'
@@ -35,6 +37,8 @@ export class Management {
   readonly logExport: LogExport
   readonly #limiter: Limiter
   readonly grants: GrantKeeper
+  readonly webhooks = new WebhookSender()
+  readonly #alerts: AlertWatch
   readonly #keeper: AuditKeeper
   readonly #watch: DomainWatch
   readonly #keyWatch: KeyWatch
@@ -59,6 +63,9 @@ export class Management {
     this.#keeper.start()
     this.grants = new GrantKeeper({ store, log })
     this.grants.start()
+    const told = { sender: this.webhooks, metrics: metrics.budgetAlerts }
+    this.#alerts = new AlertWatch({ store, secrets, ...told, log })
+    this.#alerts.start()
     this.#watch = new DomainWatch({
       store,
       lookup: new TxtLookup(domains),
@@ -116,6 +123,8 @@ export class Management {
       this.#keeper.close(),
       this.tallies.close(),
       this.grants.close(),
+      this.#alerts.close(),
+      this.webhooks.close(),
       this.#limiter.close(),
       this.logSeries.close(),
       this.logExport.close(),

@@ -45,7 +45,7 @@ export function apiOf({
   ...own
 }: ApiParts): Api {
   const { store, tokens: verifier, tags, zones: records, spool } = services
-  const { secrets, writes, refusals, grants, logSeries, attention, limits, logExport } = management
+  const { secrets, writes, refusals, grants, webhooks, logSeries, attention, limits, logExport } = management
   const zones = zoneFacts({
     config,
     documentation: config.errors.documentation,
@@ -70,6 +70,7 @@ export function apiOf({
     logExport,
     ...guards,
     grants,
+    webhooks,
     pages: pagesUrl(config, admin),
     log,
     ...seen,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { roles } from '../../../src/permissions/roles.ts'
+import { budgetAlertSetId } from '../../../src/store/records/budget-alerts.ts'
 import { policySetId } from '../../../src/store/records/policy.ts'
 import { zoneOwner } from '../../../src/store/records/zone-lists.ts'
 import { anyCharacter, anyUrl } from '../../help/any-text.ts'
@@ -79,6 +80,7 @@ const unspoken = [
   /^provider must be given, unless model begins with it/,
   /^metadata must /,
   /^base_url /,
+  /^url must (be an https URL without a fragment|not contain a user)/,
   /^headers must /,
   /is no provider of this gateway or account$/,
 ]
@@ -93,6 +95,7 @@ const creations: Readonly<Record<string, string>> = {
   updateCustomProvider: 'createCustomProvider',
   updateDynamicRoute: 'createDynamicRoute',
   updateGatewayPolicy: 'createGatewayPolicy',
+  updateBudgetAlert: 'createBudgetAlert',
   createRouteVersion: 'createDynamicRoute',
   createRouteDeployment: 'createDynamicRoute',
 }
@@ -138,7 +141,7 @@ async function makeFor(api: Api, { method, path, body }: Described, template: st
   }
   const { json } = await api.ask(method, filled(path), { body: fresh })
   return filled(template).replace(
-    /\{(?:(?:token|gateway|client|rule|member|route|policy)_id|slug)\}/,
+    /\{(?:(?:token|gateway|client|rule|member|route|policy|alert)_id|slug)\}/,
     json.result.client_id ?? json.result.id,
   )
 }
@@ -153,6 +156,7 @@ async function withoutRules({ kept }: Api): Promise<void> {
   for await (const routes of kept.modelRoutes.walk(`${account}/default`))
     for (const { account, id } of routes) await kept.modelRoutes.remove(account, id)
   await kept.policySets.remove(`${account}/default`, policySetId)
+  await kept.budgetAlertSets.remove(`${account}/default`, budgetAlertSetId)
 }
 
 function filled(path: string): string {

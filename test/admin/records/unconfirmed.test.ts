@@ -62,6 +62,9 @@ test('unconfirmed deletions are 503 until they are confirmed', async t => {
   const policy = await created(policies, rightful)
   await kept.gateways.insert(gatewayOf('drafting'))
   await created('/ai-gateway/gateways/drafting/policies', rightful)
+  const alerts = '/ai-gateway/gateways/default/budget_alerts'
+  const webhook = { url: 'https://hooks.example/budgets', thresholds: [80] }
+  const alert = await created(alerts, webhook)
   const lab = { name: 'Lab', slug: 'lab', base_url: 'https://llm.example/v1' }
   const provider = await created('/ai-gateway/custom-providers', lab)
   const configs = '/ai-gateway/gateways/default/provider_configs'
@@ -110,6 +113,7 @@ test('unconfirmed deletions are 503 until they are confirmed', async t => {
     { path: '/ai-gateway/gateways/going', end: 404 },
     { path: `/ai-gateway/gateways/default/routes/${route}`, end: 404 },
     { path: `${policies}/${policy}`, end: 404 },
+    { path: `${alerts}/${alert}`, end: 404 },
     { path: '/ai-gateway/gateways/drafting/policies/draft', end: 404 },
     { path: `/ai-gateway/custom-providers/${provider}`, end: 404 },
     { path: `${configs}/${config}`, end: 404 },

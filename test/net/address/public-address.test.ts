@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isPublic } from '../../../src/edge/resolver/public-address.ts'
+import { isPublic } from '../../../src/net/address/public-address.ts'
 
 const special = [
   '0.0.0.0',

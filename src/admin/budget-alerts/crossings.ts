@@ -1,0 +1,78 @@
+// Which budgets have reached a threshold of an alert, and which deliveries are over.
+
+import type { AlertDelivery, BudgetAlert } from '../../store/records/budget-alerts.ts'
+
+/** What is spent of one budget. */
+export interface Level {
+  readonly bucket: string
+  /** Percent of the limit. */
+  readonly percent: number
+  /** When it may be told again, in ms since the epoch. */
+  readonly until: number
+  /** What the message says about it. */
+  readonly data: object
+}
+
+/** Deliveries that a gateway remembers. */
+export const maxDeliveries = 1_000
+/** A budget of a sliding window must fall this far below a threshold to reach it again: percentage points. */
+const margin = 5
+
+/**
+ * Returns the deliveries that go on: those of budgets that started over or fell below their threshold, and of
+ * alerts or thresholds that are gone, are forgotten. A budget without a level keeps its own.
+ */
+export function remaining(
+  deliveries: readonly AlertDelivery[],
+  alerts: readonly BudgetAlert[],
+  levels: ReadonlyMap<string, Level>,
+  now: number,
+): readonly AlertDelivery[] {
+  const wanted = new Set(
+    alerts.flatMap(({ id, thresholds }) => thresholds.map(percent => `${id} ${percent}`)),
+  )
+  return deliveries.filter(({ alert, bucket, threshold, until }) => {
+    if (!wanted.has(`${alert} ${threshold}`) || until <= now) return false
+    const level = levels.get(bucket)
+    return level === undefined || level.percent > threshold - margin
+  })
+}
+
+export interface Crossing {
+  readonly alert: BudgetAlert
+  readonly level: Level
+  readonly threshold: number
+}
+
+/** Lists the thresholds that are reached and were not told: of each budget and alert only the highest. */
+export function crossings(
+  deliveries: readonly AlertDelivery[],
+  alerts: readonly BudgetAlert[],
+  levels: Iterable<Level>,
+): readonly Crossing[] {
+  const told = new Map<string, number>()
+  for (const { alert, bucket, threshold } of deliveries) {
+    const key = `${alert} ${bucket}`
+    told.set(key, Math.max(told.get(key) ?? 0, threshold))
+  }
+  const found: Crossing[] = []
+  for (const level of levels)
+    for (const alert of alerts) {
+      const threshold = alert.thresholds.findLast(threshold => level.percent >= threshold)
+      if (threshold === undefined || threshold <= (told.get(`${alert.id} ${level.bucket}`) ?? 0)) continue
+      found.push({ alert, level, threshold })
+    }
+  return found.slice(0, Math.max(0, maxDeliveries - deliveries.length))
+}
+
+const minute = 60_000
+const hour = 60 * minute
+/** Ms before each further attempt: some ten hours in all. */
+const waits = [30_000, 2 * minute, 10 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 4 * hour]
+
+/** Returns a delivery after an attempt: due again later, or over. */
+export function afterAttempt(delivery: AlertDelivery, failure: string | null, now: number): AlertDelivery {
+  const attempts = delivery.attempts + 1
+  const wait = failure === null ? undefined : waits[attempts - 1]
+  return { ...delivery, attempts, failure, nextAt: wait === undefined ? null : now + wait }
+}

@@ -1,0 +1,110 @@
+// Sends a message to a URL that somebody with access to a gateway has chosen: signed as Standard Webhooks does
+// (https://www.standardwebhooks.com), only to public addresses, and without following redirects.
+
+import { lookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { createHmac } from 'node:crypto'
+import { Agent, request } from 'undici'
+import { isPublic } from '../../net/address/public-address.ts'
+
+export interface Message {
+  /** The same at each attempt, so that receivers can tell repetitions. */
+  readonly id: string
+  readonly body: string
+}
+
+interface WebhookOptions {
+  /** Whether an address may be dialled: by default, if it is public. */
+  readonly isAllowed?: (address: string) => boolean
+  /** PEM of an authority that is trusted instead of those of Node. */
+  readonly ca?: string
+  /** Ms for all of an attempt. */
+  readonly timeout?: number
+}
+
+/** Bytes of a response that are read; nothing of it is kept. */
+const maxResponse = 64 * 1024
+
+export class WebhookSender {
+  readonly #agent: Agent
+  readonly #timeout: number
+  readonly #isAllowed: (address: string) => boolean
+
+  constructor({ isAllowed = isPublic, ca, timeout = 10_000 }: WebhookOptions = {}) {
+    this.#isAllowed = isAllowed
+    this.#timeout = timeout
+    const connect = { timeout, lookup: lookupOnly(isAllowed), ...(ca !== undefined && { ca }) }
+    this.#agent = new Agent({
+      ...{ connect, headersTimeout: timeout, bodyTimeout: timeout },
+      ...{ connections: 4, keepAliveTimeout: 1_000, allowH2: false },
+    })
+  }
+
+  /** `now` is in ms. Returns why it failed, without anything that the receiver said; null if it accepted. */
+  async send(
+    url: string,
+    { id, body }: Message,
+    secrets: readonly string[],
+    now: number,
+  ): Promise<string | null> {
+    const { hostname } = new URL(url)
+    const address = hostname.replace(/^\[|\]$/g, '')
+    // Literals are not looked up.
+    if (isIP(address) !== 0 && !this.#isAllowed(address)) return notPublic
+    const timestamp = Math.floor(now / 1000)
+    try {
+      const { statusCode, body: response } = await request(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'gatehouse',
+          'webhook-id': id,
+          'webhook-timestamp': `${timestamp}`,
+          'webhook-signature': secrets.map(secret => `v1,${sign(secret, id, timestamp, body)}`).join(' '),
+        },
+        body,
+        dispatcher: this.#agent,
+        signal: AbortSignal.timeout(this.#timeout),
+      })
+      await response.dump({ limit: maxResponse })
+      return statusCode >= 200 && statusCode < 300 ? null : `status ${statusCode}`
+    } catch (failure) {
+      return reasonOf(failure as NodeJS.ErrnoException)
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy()
+  }
+}
+
+const notPublic = 'its address is not on the public Internet'
+
+/** Checks the very addresses that are dialled: the name may have been resolved again. */
+function lookupOnly(isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) =>
+    lookup(hostname, { ...options, all: true }, (failure, addresses) => {
+      if (failure !== null) return callback(failure, [])
+      const allowed = addresses.filter(({ address }) => isAllowed(address))
+      if (allowed.length === 0) return callback(new ProhibitedAddress(), [])
+      if (options.all === true) callback(null, allowed)
+      else callback(null, allowed[0]!.address, allowed[0]!.family)
+    })
+}
+
+class ProhibitedAddress extends Error {
+  readonly code = 'PROHIBITED'
+}
+
+function reasonOf({ name, code = '', message }: NodeJS.ErrnoException): string {
+  if (code === 'PROHIBITED') return notPublic
+  if (name === 'TimeoutError' || /TIMEOUT/.test(code)) return 'no response in time'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its host name cannot be resolved'
+  return code === '' ? message.slice(0, 100) : code
+}
+
+/** The secret is `whsec_` and base64. */
+function sign(secret: string, id: string, timestamp: number, body: string): string {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  return createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+}
