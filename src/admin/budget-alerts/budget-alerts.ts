@@ -1,4 +1,5 @@
-// Handlers of the budget alerts of a gateway: where they are sent, from which thresholds on, and with which secret.
+// Handlers of the budget alerts of a gateway: where they are sent, from which thresholds on, and with which
+// secret.
 
 import { newId } from '../../base/ids/id.ts'
 import { auditOf } from '../../store/records/audit-entry.ts'

@@ -14,7 +14,7 @@ export interface Level {
 }
 
 /** Deliveries that a gateway remembers. */
-export const maxDeliveries = 1_000
+const maxDeliveries = 1_000
 /** A budget of a sliding window must fall this far below a threshold to reach it again: percentage points. */
 const margin = 5
 

@@ -7,7 +7,7 @@ import type { AlertSecret, BudgetAlert } from '../../store/records/budget-alerts
 /** Ms for which a rotated secret signs beside the new one. */
 export const overlap = 86_400_000
 
-export interface NewSecret {
+interface NewSecret {
   /** Shown once. */
   readonly secret: string
   readonly stored: AlertSecret

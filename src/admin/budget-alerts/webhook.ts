@@ -1,5 +1,5 @@
-// Sends a message to a URL that somebody with access to a gateway has chosen: signed as Standard Webhooks does
-// (https://www.standardwebhooks.com), only to public addresses, and without following redirects.
+// Sends a message to a URL that somebody with access to a gateway has chosen: signed as Standard Webhooks
+// does (https://www.standardwebhooks.com), only to public addresses, and without following redirects.
 
 import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto'
 import { Agent, request } from 'undici'
 import { isPublic } from '../../net/address/public-address.ts'
 
-export interface Message {
+interface Message {
   /** The same at each attempt, so that receivers can tell repetitions. */
   readonly id: string
   readonly body: string
