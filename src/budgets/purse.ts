@@ -137,10 +137,11 @@ export class Purse {
     this.#isStale = true
   }
 
-  /** Repeats a refusal that is fresh. */
+  /** Repeats a refusal that is fresh. In a sliding window, a larger call may have to wait for longer. */
   refusalOf(amount: number, now: number): BudgetState | null {
     const refusal = this.#refusal
-    return refusal !== null && now < refusal.until && amount >= refusal.need ? refusal.state : null
+    if (refusal === null || now >= refusal.until || amount < refusal.need) return null
+    return amount === refusal.need || this.window.kind !== 'sliding' ? refusal.state : null
   }
 
   refuse(need: number, state: BudgetState, now: number): void {
@@ -202,8 +203,10 @@ export class Purse {
 }
 
 /** Makes the refusal of a call out of what the store says about one of its charges. */
-export function refusalOf(state: BudgetState, { limit }: Charge, charge: number): BudgetRefusal {
-  const { spent, leased, wait } = state
+export function refusalOf(state: BudgetState, { limit, amount }: Charge, charge: number): BudgetRefusal {
+  const { spent, leased } = state
+  // A refusal that is repeated may be that of a smaller call.
+  const wait = amount > limit ? null : state.wait
   return {
     reason: wait === null ? 'never' : 'over',
     charge,

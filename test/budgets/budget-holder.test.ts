@@ -140,6 +140,24 @@ test('a refusal is repeated without a step for half a second, and for no smaller
   await admitted(place.holder, charge(200))
 })
 
+test('a refusal that is repeated says of a larger call what is true of it', async () => {
+  const sliding = { kind: 'sliding', period: 60_000 } as const
+  for (const window of [day, sliding]) {
+    const { holder, clock } = new Place()
+    for (const spent of [400, 500]) {
+      ;(await admitted(holder, charge(spent, { window }))).settle([spent])
+      await holder.look()
+      clock.advance(6_000)
+    }
+    const small = await refused(holder, charge(200, { window }))
+    const large = await refused(holder, charge(700, { window }))
+    assert.equal((await refused(holder, charge(1_001, { window }))).reason, 'never')
+    assert.deepEqual([small.reason, large.reason], ['over', 'over'])
+    if (window === day) assert.equal(large.wait, small.wait)
+    else assert.ok(large.wait > small.wait + 5_000, `${small.wait} ${large.wait}`)
+  }
+})
+
 test('a raised limit counts at once', async () => {
   const place = new Place()
   await admitted(place.holder, charge(1_000))
