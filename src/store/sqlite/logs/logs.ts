@@ -97,7 +97,8 @@ export class SqliteLogs implements Logs {
     this.#rewrite = db.command('UPDATE log_entries SET row = ? WHERE key = ?')
     const insert = (count: number) => {
       const rows = Array<string>(count).fill('(?, ?, ?, ?, ?)').join(', ')
-      return db.command(`INSERT INTO log_entries (key, gateway, at, id, row) VALUES ${rows}`)
+      // To undo a statement alone, SQLite would copy pages; a failure undoes the transaction anyway.
+      return db.command(`INSERT OR FAIL INTO log_entries (key, gateway, at, id, row) VALUES ${rows}`)
     }
     this.#insert = insert(1)
     this.#insertSome = insert(rowsAtOnce)
