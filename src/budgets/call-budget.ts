@@ -1,6 +1,8 @@
 // What one AI call has reserved in all its budgets, by the units of their rules, until its use is known.
 
 import { nanodollarsOf } from '../base/units.ts'
+import type { MaybeAtOnce } from '../store/contract/store.ts'
+import type { BudgetRefusal } from './charge.ts'
 import type { Reservation } from './reservation.ts'
 import type { Bucket } from './rule-buckets.ts'
 
@@ -33,6 +35,12 @@ interface Demand {
   partsOf(charge: number): Parts
 }
 
+/** What a session may take of its budgets: nanodollars, and tokens. */
+export interface SessionSpending {
+  readonly cost: number
+  readonly tokens: number
+}
+
 export class CallBudget {
   /** Called once it is settled. */
   onEnd: (() => void) | null = null
@@ -40,6 +48,8 @@ export class CallBudget {
   readonly #demand: Demand
   /** Tokens of the last checkpoint; infinity once that has all. */
   #checkpoint = 0
+  /** What a session has spent so far; null for any other call. */
+  #sessionSpent: SessionSpending | null = null
 
   constructor(reservation: Reservation, demand: Demand) {
     this.#reservation = reservation
@@ -54,6 +64,7 @@ export class CallBudget {
   /** Charges what was used; where that is unknown, all that was reserved. */
   settle({ isBillable, cost, tokens, tokensOut }: CallUse): void {
     const { buckets, flatCost } = this.#demand
+    if (this.#sessionSpent !== null) return this.#end(this.#amountsOf(this.#sessionSpent))
     this.#end(
       buckets.map(({ rule: { unit } }, i) => {
         if (unit === 'concurrency') return 0
@@ -85,6 +96,29 @@ export class CallBudget {
     const isWhole = counted === -1 || tokens >= this.#demand.partsOf(counted).tokensOut
     this.#checkpoint = isWhole ? Number.POSITIVE_INFINITY : tokens
     if (counted !== -1) this.#reservation.checkpoint(buckets.map((_, i) => this.#upTo(i, tokens)))
+  }
+
+  /** Notes what a session has spent so far: what it is charged if it ends now. */
+  noteSession(spent: SessionSpending): void {
+    this.#sessionSpent = spent
+  }
+
+  /** Reserves what a session may spend from its beginning; null if that fits, and else nothing more is. */
+  extend(most: SessionSpending): MaybeAtOnce<BudgetRefusal | null> {
+    const { reserved } = this.#reservation
+    const further = this.#amountsOf(most).map((amount, i) => Math.max(0, amount - reserved[i]!))
+    return further.every(amount => amount === 0) ? null : this.#reservation.extend(further)
+  }
+
+  /** Whether anything but calls at a time is counted. */
+  get isCounted(): boolean {
+    return this.#demand.buckets.some(({ rule }) => rule.unit !== 'concurrency')
+  }
+
+  #amountsOf({ cost, tokens }: SessionSpending): readonly number[] {
+    const { buckets, flatCost } = this.#demand
+    const amounts = { cost: flatCost ?? cost, tokens, concurrency: 0 }
+    return buckets.map(({ rule }) => amounts[rule.unit])
   }
 
   #end(spent: readonly number[]): void {

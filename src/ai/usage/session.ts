@@ -8,8 +8,16 @@ import { noTokens, type Usage } from './usage.ts'
 /** Responses counted separately; further ones are added to the last. */
 const most = 1000
 
+/** Who hears of each response of a session. */
+export interface SessionFollower {
+  responseBegan(): void
+  /** Null if the provider does not say what it used. */
+  responseEnded(usage: Usage | null): void
+}
+
 export class SessionUsage {
   model: string | null = null
+  follower: SessionFollower | null = null
   readonly #responses: Usage[] = []
   /** Bytes of text of a response that has not ended. */
   #open = 0
@@ -33,12 +41,18 @@ export class SessionUsage {
       return
     }
     this.#name(response.model)
+    if (type === 'response.created') this.follower?.responseBegan()
     if (typeof type !== 'string' || !ends.has(type)) return
     this.#open = 0
-    const tokens = isObject(response.usage) ? tokensOfObject(JSON.stringify(response.usage)) : null
-    if (tokens === null) return
-    const { service_tier: tier } = response
-    this.#add({ ...tokens, model: this.model, tier: tokens.tier ?? (typeof tier === 'string' ? tier : null) })
+    const usage = this.#usageOf(response)
+    if (usage !== null) this.#add(usage)
+    this.follower?.responseEnded(usage)
+  }
+
+  #usageOf({ usage, service_tier: tier }: Readonly<Record<string, unknown>>): Usage | null {
+    const tokens = isObject(usage) ? tokensOfObject(JSON.stringify(usage)) : null
+    if (tokens === null) return null
+    return { ...tokens, model: this.model, tier: tokens.tier ?? (typeof tier === 'string' ? tier : null) }
   }
 
   #add(usage: Usage): void {

@@ -2,11 +2,14 @@
 
 import { FrameBorders } from '../../http1/websocket/frame-borders.ts'
 import { goingAway, maskedGoingAway } from '../../http1/websocket/going-away.ts'
+import { closeFrame, textFrame } from '../../http1/websocket/own-frames.ts'
 import { modelInQuery } from '../ai-call/query-model.ts'
 import { deliverBug } from '../exchange/deliver.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
+import { sessionModel } from '../meter/reserve.ts'
 import type { Lease } from '../origin/lease.ts'
 import type { TunnelHandler } from '../origin/response-handler.ts'
+import { SessionBudget } from './session-budget.ts'
 
 export class Tunnel implements RequestHandler, TunnelHandler {
   readonly #x: Exchange
@@ -19,6 +22,10 @@ export class Tunnel implements RequestHandler, TunnelHandler {
   #isClientTold = false
   #isOriginTold = false
   #hasClientEnded = false
+  /** Null unless spend limits count what the session uses. */
+  readonly #session: SessionBudget | null
+  /** The last frames for the client: an error, if there is one, and a Close. */
+  #farewell: Buffer = goingAway
   deadline = Number.POSITIVE_INFINITY
 
   /** `idle` is in ms, 0 for no limit. */
@@ -27,19 +34,24 @@ export class Tunnel implements RequestHandler, TunnelHandler {
     this.#lease = lease
     this.#idle = idle
     if (x.tap !== null) x.tap.noteSession(modelInQuery(x.ai!.path))
+    this.#session = this.#budgeted()
     this.#touch()
   }
 
   tunnelData(bytes: Buffer): void {
     this.#touch()
-    const { tap, plane } = this.#x
-    if (tap !== null) tap.noteFrames(bytes, plane.clock)
-    if (this.#isGoingAway) return this.#passLastToClient(bytes)
+    if (this.#isGoingAway) {
+      this.#note(bytes)
+      return this.#passLastToClient(bytes)
+    }
     this.#fromOrigin.follow(bytes)
     this.#writeToClient(bytes)
+    // It may end the session, behind what came.
+    this.#note(bytes)
   }
 
   tunnelEnd(): void {
+    this.#session?.end()
     this.#x.handler = null
     this.#lease.destroy()
     this.#x.client.finish(this.#x)
@@ -50,6 +62,7 @@ export class Tunnel implements RequestHandler, TunnelHandler {
   }
 
   failed(): void {
+    this.#session?.end()
     this.#x.handler = null
     this.#lease.destroy()
     this.#x.client.cutOff(this.#x, true)
@@ -62,14 +75,28 @@ export class Tunnel implements RequestHandler, TunnelHandler {
   body(bytes: Buffer): void {
     this.#touch()
     if (this.#isGoingAway) return this.#passLastToOrigin(bytes)
+    if (this.#session === null) this.pass(bytes)
+    else this.#session.body(bytes)
+  }
+
+  pass(bytes: Buffer): void {
     this.#fromClient.follow(bytes)
     this.#writeToOrigin(bytes)
+  }
+
+  endSession(code: number, reason: string): void {
+    const error = { type: 'invalid_request_error', code: 'spend_limit', message: reason, param: null }
+    const event = textFrame(JSON.stringify({ type: 'error', error: { ...error, event_id: null } }))
+    this.#farewell = Buffer.concat([event, closeFrame(code, reason)])
+    this.goAway()
+    if (!this.#isGoingAway) this.failed()
   }
 
   flushBody(): void {}
 
   bodyEnd(): void {
     this.#hasClientEnded = true
+    if (!this.#isGoingAway) this.#session?.end()
     this.#lease.endSending()
     if (this.#isGoingAway) this.#endIfClosed()
   }
@@ -79,6 +106,7 @@ export class Tunnel implements RequestHandler, TunnelHandler {
   }
 
   abort(): void {
+    this.#session?.end()
     this.#lease.destroy()
   }
 
@@ -98,8 +126,18 @@ export class Tunnel implements RequestHandler, TunnelHandler {
     const [origin, client] = [this.#fromOrigin, this.#fromClient]
     if (this.#isGoingAway || origin.isLost || client.isLost || origin.isClosing || client.isClosing) return
     this.#isGoingAway = true
+    const rest = this.#session?.end()
     if (origin.isAtBorder) this.#tellClient()
     if (client.isAtBorder) this.#tellOrigin()
+    if (rest !== undefined) client.follow(rest)
+  }
+
+  #budgeted(): SessionBudget | null {
+    const { ai, tap } = this.#x
+    if (ai === null || ai.budget === null || !ai.budget.isCounted) return null
+    const session = new SessionBudget(this.#x, ai.budget, sessionModel(ai)!, this)
+    tap!.session!.follower = session
+    return session
   }
 
   #passLastToClient(bytes: Buffer): void {
@@ -130,7 +168,7 @@ export class Tunnel implements RequestHandler, TunnelHandler {
 
   #tellClient(): void {
     this.#isClientTold = true
-    if (!this.#fromOrigin.isClosing) this.#writeToClient(goingAway)
+    if (!this.#fromOrigin.isClosing) this.#writeToClient(this.#farewell)
     // What the origin has yet to say is dropped, however slowly the client reads.
     this.#lease.resume()
   }
@@ -147,6 +185,11 @@ export class Tunnel implements RequestHandler, TunnelHandler {
     const [origin, client] = [this.#fromOrigin, this.#fromClient]
     const isClientDone = this.#hasClientEnded || (client.isClosing && client.isAtBorder)
     if (isClientDone && origin.isClosing && origin.isAtBorder) this.tunnelEnd()
+  }
+
+  #note(bytes: Buffer): void {
+    const { tap, plane } = this.#x
+    if (tap !== null) tap.noteFrames(bytes, plane.clock)
   }
 
   #writeToClient(bytes: Buffer): void {

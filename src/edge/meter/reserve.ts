@@ -4,6 +4,7 @@ import { nanodollarsOf } from '../../base/units.ts'
 import { insertMaxTokens } from '../../ai/worst-case/max-tokens.ts'
 import { noSpending, type WorstCase, worstCaseOf } from '../../ai/worst-case/worst-case.ts'
 import type { PassedRate } from '../../ai/failover/model-route.ts'
+import { SessionWorstCase } from '../../ai/worst-case/session.ts'
 import { bucketsOf } from '../../budgets/buckets.ts'
 import { type PolicyLimit, policyBuckets } from '../../budgets/policies/decide.ts'
 import { CallBudget, type Parts } from '../../budgets/call-budget.ts'
@@ -41,7 +42,7 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   demand.rates = rates
   const { atOnce } = x.plane.metrics.budgets
   const counted = buckets.find(isOfUse)
-  if (counted !== undefined && (worst === null || x.upgrade === 'requested')) {
+  if (counted !== undefined && worst === null) {
     atOnce.without_bound.inc()
     noteRefused(x, ai, counted.rule, rates)
     return refuseForGood(ai, 'over', x.upgrade === 'requested' ? unboundedSession : unboundedCall)
@@ -86,6 +87,7 @@ export function boundAgain(x: Exchange, ai: AiExchange): Buffer | null {
 
 /** What the call asks for; null if nothing bounds that. */
 function worstOf(x: Exchange, ai: AiExchange): WorstCase | null {
+  if (x.upgrade === 'requested') return sessionModel(ai) === null ? null : firstResponse
   if (x.head.method === 'DELETE') return noSpending
   const { contentType, contentEncoding } = ai.fields
   if (contentEncoding !== null) return null
@@ -100,6 +102,13 @@ function worstOf(x: Exchange, ai: AiExchange): WorstCase | null {
     defaultMaxTokens: gateway!.defaultMaxTokens ?? usualMaxTokens,
   })
 }
+
+/** The model of a Realtime session; null for any other WebSocket. */
+export function sessionModel({ provider, path }: AiExchange): string | null {
+  return isModelInPath(path) ? null : modelInPath(provider!, path)
+}
+
+const firstResponse: WorstCase = { ...noSpending, ...new SessionWorstCase().ahead }
 
 function bucketsFor(ai: AiExchange, provider: string, model: string | null, now: number): readonly Bucket[] {
   const ofRules = bucketsOf(ai.gateway!, ai.token, { provider, model, metadata: ai.metadata }, now)
@@ -130,7 +139,7 @@ class Demand {
     this.#prices = x.plane.ai!.prices
     this.provider = ai.provider!.name
     this.worst = worstOf(x, ai)
-    this.model = ai.model ?? this.worst?.model ?? null
+    this.model = ai.model ?? (this.worst === firstResponse ? sessionModel(ai) : (this.worst?.model ?? null))
     this.now = x.plane.clock.now()
   }
 
@@ -210,7 +219,7 @@ function say(x: Exchange, ai: AiExchange, lines: string): void {
 }
 
 const unboundedSession =
-  'spend limits in US dollars or tokens govern this call, and what a WebSocket session uses has no bound'
+  'spend limits in US dollars or tokens govern this call, and what a WebSocket session uses has no known bound unless it is one of the Realtime API of OpenAI, with its model in the query'
 const unboundedCall =
   'spend limits in US dollars or tokens govern this call, and what it uses has no known bound: it is no operation that this gateway knows, or its body is no plain JSON'
 

@@ -31,7 +31,7 @@ export interface AiServices {
   readonly keys: Pick<GatewayKeys, 'of' | 'used'>
   readonly logs: LogQueue
   readonly budgets: Pick<BudgetHolder, 'reserve'>
-  readonly prices: Pick<PriceTable, 'worstCost'>
+  readonly prices: Pick<PriceTable, 'costOf' | 'worstCost'>
   readonly issuer?: string | null
 }
 

@@ -64,7 +64,7 @@ export class Services implements AiServices {
   secrets: SecretKeys | null
   readonly logs: LogQueue
   readonly budgets: BudgetHolder
-  readonly prices: Pick<PriceTable, 'worstCost'>
+  readonly prices: Pick<PriceTable, 'costOf' | 'worstCost'>
   readonly spool: SpoolWriter
   readonly limiter: Limiter
   readonly zones: ZoneRecords
@@ -126,7 +126,7 @@ export class Services implements AiServices {
       ...{ budgets: store.budgets, clock: systemClock, log },
       metrics: metrics.budgets,
     })
-    this.prices = { worstCost: (...call) => this.#prices.worstCost(...call) }
+    this.prices = { costOf, worstCost: (...call) => this.#prices.worstCost(...call) }
     const { counters } = store
     this.limiter = new Limiter({ clock: systemClock, counters, metrics: metrics.limits, log })
     this.zones = new ZoneRecords({ store, log, cachePath: copyPath(store, 'zones.json'), writes: writesCopy })

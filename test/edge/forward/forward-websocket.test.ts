@@ -84,7 +84,7 @@ function start() {
   }
   const idle = () => {}
   const client = { write: take('down'), readBody: idle, pauseBody: idle, finish: () => void got.ended++ }
-  const x = { plane: { coarseNow: 0 }, bytesOut: 0, client, handler: null, tap: null }
+  const x = { plane: { coarseNow: 0 }, bytesOut: 0, client, handler: null, tap: null, ai: null }
   const lease = { write: take('up'), pause: idle, resume: idle, destroy: idle, endSending: idle }
   return { tunnel: new Tunnel(x as unknown as Exchange, lease as unknown as Lease, 0), got, say }
 }

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { SessionWorstCase } from '../../../src/ai/worst-case/session.ts'
+
+const take = (session: SessionWorstCase, event: object) => session.take(JSON.stringify(event))
+
+test('only response.create asks for a response', () => {
+  const session = new SessionWorstCase()
+  assert.equal(take(session, { type: 'session.update', session: { instructions: 'response.create' } }), false)
+  assert.equal(take(session, { type: 'input_audio_buffer.append', audio: 'AAAA' }), false)
+  assert.equal(take(session, { type: 'response.create' }), true)
+  assert.equal(session.take('no JSON'), false)
+})
+
+test('text counts at two bytes a token, in steps of 2,048', () => {
+  const session = new SessionWorstCase()
+  assert.equal(session.ahead.tokensIn, 0)
+  take(session, { type: 'session.update', session: { instructions: 'x'.repeat(5_000) } })
+  assert.deepEqual([session.ahead.tokensIn, session.ahead.audioIn], [4_096, 0])
+})
+
+test('sound counts by its time, faster for telephones, and what was said is heard again', () => {
+  const session = new SessionWorstCase()
+  const audio = 'A'.repeat(4_096 * 2_048)
+  take(session, { type: 'input_audio_buffer.append', audio })
+  assert.equal(session.ahead.audioIn, 2_048)
+  session.responded(1)
+  assert.equal(session.ahead.audioIn, 4_096)
+  take(session, { type: 'session.update', session: { input_audio_format: 'g711_ulaw' } })
+  assert.equal(session.ahead.audioIn, 10_240)
+})
+
+test('the output is 4,096 tokens, or what the client allows beyond', () => {
+  const session = new SessionWorstCase()
+  take(session, { type: 'session.update', session: { max_output_tokens: 100 } })
+  assert.deepEqual([session.ahead.tokensOut, session.ahead.audioOut], [4_096, 4_096])
+  take(session, { type: 'response.create', response: { max_output_tokens: 'inf' } })
+  assert.equal(session.ahead.tokensOut, 4_096)
+  take(session, { type: 'response.create', response: { max_output_tokens: 10_000 } })
+  assert.equal(session.ahead.tokensOut, 10_000)
+})
+
+test('whatever a client says, the worst case grows, and is a sum of whole tokens', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.json(), fc.string())), texts => {
+      const session = new SessionWorstCase()
+      let before = session.ahead
+      for (const text of texts) {
+        session.take(text)
+        const { ahead } = session
+        for (const tokens of [ahead.tokensIn, ahead.tokensOut, ahead.audioIn, ahead.audioOut])
+          assert.ok(Number.isSafeInteger(tokens) && tokens >= 0)
+        assert.ok(ahead.tokensIn >= before.tokensIn && ahead.tokensOut >= before.tokensOut)
+        before = ahead
+      }
+    }),
+  )
+})
