@@ -157,6 +157,7 @@ class Schedule implements Outcome {
 
   #deliver(message: Message): void {
     this.#note(`the store takes ${message.from.name} #${message.step.sequence}`)
+    this.#truth.noteLate(message, this.#time)
     this.#store.take(message, this.#time)
     this.#truth.checkReply(message)
   }

@@ -2,7 +2,7 @@
 
 import type { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import type { Reservation } from '../../src/budgets/reservation.ts'
-import { readAccount } from '../../src/store/budget-ledger/ledger.ts'
+import { readAccount, shortRemembrance } from '../../src/store/budget-ledger/ledger.ts'
 import type { BudgetBucket, BudgetStep } from '../../src/store/records/budget.ts'
 import type { Message, SimulatedStore } from './simulated-store.ts'
 
@@ -47,6 +47,8 @@ export interface Call {
 
 interface Booking {
   readonly of: Spending
+  /** The process that has it to say. */
+  readonly by: string
   readonly amount: number
   readonly at: number
   /** What of it is counted from when, even if the process was killed right after. */
@@ -114,7 +116,11 @@ export class Truth {
     }
     of.isReset = true
     of.uncertain += this.#store.leasedOf(of, () => true)
-    this.#bookings = this.#bookings.filter(booking => booking.of !== of || !booking.isBacked)
+    const gone = this.#bookings.filter(booking => booking.of === of && booking.isBacked)
+    of.uncertain += sumOf(
+      gone.filter(({ by, at }) => this.#isUnheard(of, by, at, now)).map(({ amount }) => amount),
+    )
+    this.#bookings = this.#bookings.filter(booking => !gone.includes(booking))
   }
 
   /** What of a charge the store counts at least if the process is killed now. */
@@ -145,6 +151,14 @@ export class Truth {
           `${from.name} keeps ${keep} of ${account}/${bucket} and may have spent ${ifLost}, not ${reserved} and ${level}`,
         )
     }
+  }
+
+  /** A step that comes when its share may be forgotten counts once more. */
+  noteLate({ step, sentAt }: Message, now: number): void {
+    if (now - sentAt <= shortRemembrance) return
+    for (const { bucket, total } of step.lines)
+      for (const of of this.#spendings)
+        if (of.account === step.account && of.bucket === bucket) of.uncertain += total
   }
 
   /** More than what a process keeps is granted only within the limit. */
@@ -260,11 +274,25 @@ export class Truth {
     }
     const end = call.ended.get(of) ?? { at, charged: Number.POSITIVE_INFINITY }
     const certain = Math.min(spent, this.coverOf(call, i), end.charged)
-    this.#bookings.push({ of, amount: spent, at, certain, certainAt: end.at, isBacked })
+    this.#bookings.push({
+      of,
+      by: call.process.name,
+      amount: spent,
+      at,
+      certain,
+      certainAt: end.at,
+      isBacked,
+    })
     if (!isBacked || !call.ended.has(of)) return
     // What it was charged may have left the window before.
     const charged = of.window.kind === 'sliding' ? 0 : end.charged
     of.beyond += Math.max(0, Math.min(spent, call.reservation.reserved[i]!) - charged)
+  }
+
+  /** Whether the store may hear only now of what was spent then: it has no lease that stands for it. */
+  #isUnheard(of: Spending, by: string, at: number, now: number): boolean {
+    const heardAt = this.#store.heardAt(of, by)
+    return at > heardAt || heardAt + this.#store.lease <= now
   }
 
   #noteEnded(call: Call, now: number): void {
