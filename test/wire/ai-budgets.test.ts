@@ -335,6 +335,28 @@ for (const whenUnreachable of ['closed', 'open'] as const)
     assert.equal(uncounted.value, 1)
   })
 
+test('while the store hangs, a call waits for it for a second, later ones do not, and all count in the end', async t => {
+  const redis = await startRedis(t)
+  const settings = { storeUrl: redis.url, commandTimeout: 30_000 }
+  const { ai, ask } = await start(t, [rule({ whenUnreachable: 'open' })], settings)
+  const clock = new HaltingClock(t)
+  const msOfCalls = async (count: number) => {
+    const began = clock.monotonic()
+    for (let i = 0; i < count; i++) assert.equal((await ask({ max_tokens: 50 })).status, 200)
+    return clock.monotonic() - began
+  }
+  // Its token and its gateway are known then, and nothing is leased.
+  await msOfCalls(2)
+  await spentOf(ai)
+  redis.stop()
+  const [first, others] = [await msOfCalls(1), await msOfCalls(10)]
+  redis.cont()
+  t.diagnostic(`${Math.round(first)} ms, and ${Math.round(others)} ms for ten more`)
+  assert.ok(first > 500 && first < 2_000, `${first} ms`)
+  assert.ok(others < 1_000, `${others} ms`)
+  assert.equal(await spentOf(ai), 13 * price)
+})
+
 test('a call whose caller leaves while the store is asked reserves nothing for ever', async t => {
   const { ai, ask } = await start(t, [rule({ unit: 'concurrency', limit: 1, window: null })])
   const wire = await connectTo(t, ai.edge.port)
