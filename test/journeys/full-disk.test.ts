@@ -84,8 +84,10 @@ test('AI calls go on while the disk of SQLite is full; what their log lost is co
   await gateway.logged('store refuses writes')
   // Where little room is left, small writes may still find it.
   await until(async () => (await tryToMake()) === 503)
-  const attention = await ask(gateway.admin, 'attention')
-  assert.match(attention.text, /"kind":"store_unsafe".*refuses writes: .*full/)
+  // A busy gateway may not have looked yet.
+  await until(async () =>
+    /"kind":"store_unsafe".*refuses writes: .*full/.test((await ask(gateway.admin, 'attention')).text),
+  )
   // The oldest entries have to go.
   await until(async () => (await entries('dropped')) > 0)
   assert.deepEqual(told('AI log entries lost'), [])

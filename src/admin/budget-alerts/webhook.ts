@@ -4,7 +4,7 @@
 import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { createHmac } from 'node:crypto'
-import { Agent, request } from 'undici'
+import type { Agent } from 'undici'
 import { isPublic } from '../../net/address/public-address.ts'
 
 interface Message {
@@ -26,18 +26,15 @@ interface WebhookOptions {
 const maxResponse = 64 * 1024
 
 export class WebhookSender {
-  readonly #agent: Agent
   readonly #timeout: number
   readonly #isAllowed: (address: string) => boolean
+  readonly #ca: string | undefined
+  #agent: Agent | null = null
 
   constructor({ isAllowed = isPublic, ca, timeout = 10_000 }: WebhookOptions = {}) {
     this.#isAllowed = isAllowed
     this.#timeout = timeout
-    const connect = { timeout, lookup: lookupOnly(isAllowed), ...(ca !== undefined && { ca }) }
-    this.#agent = new Agent({
-      ...{ connect, headersTimeout: timeout, bodyTimeout: timeout },
-      ...{ connections: 4, keepAliveTimeout: 1_000, allowH2: false },
-    })
+    this.#ca = ca
   }
 
   /** `now` is in ms. Returns why it failed, without anything that the receiver said; null if it accepted. */
@@ -52,8 +49,11 @@ export class WebhookSender {
     // Literals are not looked up.
     if (isIP(address) !== 0 && !this.#isAllowed(address)) return notPublic
     const timestamp = Math.floor(now / 1000)
+    // It takes 4 MiB, and few gateways have alerts.
+    const undici = await import('undici')
+    this.#agent ??= this.#agentOf(undici)
     try {
-      const { statusCode, body: response } = await request(url, {
+      const { statusCode, body: response } = await undici.request(url, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
@@ -73,8 +73,18 @@ export class WebhookSender {
     }
   }
 
-  close(): Promise<void> {
-    return this.#agent.destroy()
+  async close(): Promise<void> {
+    await this.#agent?.destroy()
+  }
+
+  #agentOf(undici: Pick<typeof import('undici'), 'Agent'>): Agent {
+    const ca = this.#ca
+    const timeout = this.#timeout
+    const connect = { timeout, lookup: lookupOnly(this.#isAllowed), ...(ca !== undefined && { ca }) }
+    return new undici.Agent({
+      ...{ connect, headersTimeout: timeout, bodyTimeout: timeout },
+      ...{ connections: 4, keepAliveTimeout: 1_000, allowH2: false },
+    })
   }
 }
 
