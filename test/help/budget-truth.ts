@@ -153,12 +153,12 @@ export class Truth {
     }
   }
 
-  /** A step that comes when its share may be forgotten counts once more. */
+  /** A step that comes when its share may be forgotten counts once more, and so does what it leases. */
   noteLate({ step, sentAt }: Message, now: number): void {
     if (now - sentAt <= shortRemembrance) return
-    for (const { bucket, total } of step.lines)
+    for (const { bucket, total, keep, need, want } of step.lines)
       for (const of of this.#spendings)
-        if (of.account === step.account && of.bucket === bucket) of.uncertain += total
+        if (of.account === step.account && of.bucket === bucket) of.uncertain += total + keep + need + want
   }
 
   /** More than what a process keeps is granted only within the limit. */

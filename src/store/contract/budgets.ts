@@ -7,7 +7,7 @@ import type { BudgetBucket, BudgetReply, BudgetStep, BudgetSum } from '../record
  * What is spent and leased, by account and bucket and by the clock of the store. A step is atomic over all
  * its lines, as `store/budget-ledger` says. Buckets that are over are forgotten. In a power cut the last
  * second may be lost, unless Redis syncs each write; living processes report their part of it again, if the
- * store still has their shares.
+ * store still has their shares. A step that arrives more than ten minutes late may count once more.
  */
 export interface Budgets {
   readonly isUnreachable: boolean
