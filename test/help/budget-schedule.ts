@@ -156,8 +156,9 @@ class Schedule implements Outcome {
   }
 
   #deliver(message: Message): void {
+    // That it may count once more is known, and stated by the contract.
+    if (this.#store.isTooLate(message, this.#time)) return this.#fail(message)
     this.#note(`the store takes ${message.from.name} #${message.step.sequence}`)
-    this.#truth.noteLate(message, this.#time)
     this.#store.take(message, this.#time)
     this.#truth.checkReply(message)
   }

@@ -2,7 +2,7 @@
 
 import type { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import type { Reservation } from '../../src/budgets/reservation.ts'
-import { readAccount, shortRemembrance } from '../../src/store/budget-ledger/ledger.ts'
+import { readAccount } from '../../src/store/budget-ledger/ledger.ts'
 import type { BudgetBucket, BudgetStep } from '../../src/store/records/budget.ts'
 import type { Message, SimulatedStore } from './simulated-store.ts'
 
@@ -151,14 +151,6 @@ export class Truth {
           `${from.name} keeps ${keep} of ${account}/${bucket} and may have spent ${ifLost}, not ${reserved} and ${level}`,
         )
     }
-  }
-
-  /** A step that comes when its share may be forgotten counts once more, and so does what it leases. */
-  noteLate({ step, sentAt }: Message, now: number): void {
-    if (now - sentAt <= shortRemembrance) return
-    for (const { bucket, total, keep, need, want } of step.lines)
-      for (const of of this.#spendings)
-        if (of.account === step.account && of.bucket === bucket) of.uncertain += total + keep + need + want
   }
 
   /** More than what a process keeps is granted only within the limit. */

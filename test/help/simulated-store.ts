@@ -4,6 +4,7 @@ import {
   type BucketAccount,
   emptyAccount,
   resetAccount,
+  shortRemembrance,
   takeStep,
 } from '../../src/store/budget-ledger/ledger.ts'
 import type { BudgetReply, BudgetStep } from '../../src/store/records/budget.ts'
@@ -40,6 +41,15 @@ export class SimulatedStore {
 
   isAlive(program: string): boolean {
     return this.#alive.has(program)
+  }
+
+  /** Whether a step comes so late that one of its shares is forgotten. */
+  isTooLate({ step, sentAt }: Message, now: number): boolean {
+    const isForgotten = ({ bucket, share }: BudgetStep['lines'][number]) => {
+      const { shares } = this.accountOf({ key: `${step.account}/${bucket}` })
+      return !(now < (shares[share]?.keptUntil ?? 0))
+    }
+    return now - sentAt > shortRemembrance && step.lines.some(isForgotten)
   }
 
   /** Takes a step as JSON, which is all that a store has. */
