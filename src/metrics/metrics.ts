@@ -32,7 +32,7 @@ export class Metrics extends Counts {
     const snapshot: Snapshot = []
     for (const { name } of this.#registry.getMetricsAsArray()) {
       await pause()
-      snapshot.push(await this.#registry.getSingleMetric(name)!.get())
+      snapshot.push(exactly(await this.#registry.getSingleMetric(name)!.get()))
     }
     return snapshot
   }
@@ -59,10 +59,23 @@ export function sumOf(snapshots: readonly Snapshot[]): Promise<Snapshot> {
   return AggregatorRegistry.aggregate([...snapshots]).getMetricsAsJSON()
 }
 
+/** Sums of its multiples are exact, and thus the same in any order: another would go back by a bit. */
+const finest = 2 ** -20
+
+function exactly(metric: Snapshot[number]): Snapshot[number] {
+  if (!isSum(metric)) return metric
+  const values = metric.values.map(one => ({ ...one, value: Math.round(one.value / finest) * finest }))
+  return { ...metric, values }
+}
+
+function isSum({ type }: Snapshot[number]): boolean {
+  return (type as unknown) === 'counter' || (type as unknown) === 'histogram'
+}
+
 /** Adds up what outlives a process: counters and histograms never go backwards. */
 export async function remains(ended: readonly Snapshot[]): Promise<Snapshot> {
   const sums = await sumOf(ended)
-  return sums.filter(({ type }) => (type as unknown) === 'counter' || (type as unknown) === 'histogram')
+  return sums.filter(isSum)
 }
 
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE

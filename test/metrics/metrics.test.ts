@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { allowReasons, refuseReasons } from '../../src/metrics/counters/ai-metrics.ts'
-import { Metrics, remains } from '../../src/metrics/metrics.ts'
+import { Metrics, remains, sumOf } from '../../src/metrics/metrics.ts'
 import { readMetrics } from '../help/prometheus.ts'
 
 test('the exposition is valid Prometheus text: HELP and TYPE for all, cumulative buckets, values in seconds', async () => {
@@ -25,6 +25,29 @@ test('the exposition is valid Prometheus text: HELP and TYPE for all, cumulative
   assert.equal(samples.get(`gatehouse_build_info{version="1.2.3",node="${process.versions.node}"}`), 1)
   assert.equal(types.get('gatehouse_origin_phase_duration_seconds'), 'histogram')
   assert.ok(samples.has('process_cpu_seconds_total'))
+})
+
+test('sums of several processes are the same in any order: another one would go back by a bit', async () => {
+  const snapshots = await Promise.all(
+    [0.1, 0.2, 0.3, 0.7].map(async ms => {
+      const metrics = new Metrics('1.2.3')
+      metrics.edge.phases.connect.observe(ms)
+      return metrics.snapshot()
+    }),
+  )
+  const sumIn = async (order: readonly number[]) => {
+    const sums = await sumOf(order.map(i => snapshots[i]!))
+    const family = sums.find(({ name }) => name === 'gatehouse_origin_phase_duration_seconds')!
+    return family.values.map(({ value }) => value)
+  }
+  const first = await sumIn([0, 1, 2, 3])
+  assert.ok(first.some(value => Math.abs(value - 0.0013) < 1e-5))
+  for (const order of [
+    [3, 2, 1, 0],
+    [2, 0, 3, 1],
+    [1, 3, 0, 2],
+  ])
+    assert.deepEqual(await sumIn(order), first)
 })
 
 test('the lag of the event loop is how late it was, without the time between two looks', async () => {
