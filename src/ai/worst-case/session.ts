@@ -56,7 +56,8 @@ export class SessionWorstCase {
     if (depth > deepest) return
     for (const [name, member] of Object.entries(value)) {
       if (typeof member === 'object' && member !== null) this.#count(member, depth + 1)
-      else if (typeof member === 'number' && limits.has(name)) this.#most = Math.max(this.#most, member)
+      else if (typeof member === 'number' && limits.has(name))
+        this.#most = Math.max(this.#most, bounded(member))
       else if (typeof member !== 'string') continue
       else if (name === 'audio') {
         this.#sound += member.length
@@ -73,6 +74,11 @@ const telephone = /g711|audio\/pcm[ua]/i
 const limits: ReadonlySet<string> = new Set(['max_output_tokens', 'max_response_output_tokens'])
 /** No event is as deep; what is deeper counts as text. */
 const deepest = 16
+
+/** No response is longer than the context; 1e999 is a number of JSON, too. */
+function bounded(tokens: number): number {
+  return Math.min(longestContext, Math.ceil(tokens))
+}
 
 function roundedUp(tokens: number): number {
   return Math.ceil(tokens / step) * step

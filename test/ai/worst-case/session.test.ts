@@ -41,6 +41,19 @@ test('the output is 4,096 tokens, or what the client allows beyond', () => {
   assert.equal(session.ahead.tokensOut, 10_000)
 })
 
+test('a maximum without bounds counts as the context, and a fraction as the whole above', () => {
+  for (const [maximum, tokens] of [
+    ['1e999', 131_072],
+    ['9e15', 131_072],
+    ['5000.5', 5_001],
+    ['-1e999', 4_096],
+  ] as const) {
+    const session = new SessionWorstCase()
+    session.take(`{"type":"session.update","session":{"max_output_tokens":${maximum}}}`)
+    assert.deepEqual([session.ahead.tokensOut, session.ahead.audioOut], [tokens, tokens])
+  }
+})
+
 test('whatever a client says, the worst case grows, and is a sum of whole tokens', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.json(), fc.string())), texts => {
