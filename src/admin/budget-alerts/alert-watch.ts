@@ -1,5 +1,5 @@
-// Tells webhooks which budgets have reached a threshold. Each machine runs one, without a leader: the record
-// of a gateway has what was told, and a process claims a delivery by writing it there before it sends.
+// Sends webhooks once budgets reach a threshold. Each machine runs one, without a leader: the record of a
+// gateway lists its deliveries, and a process claims one by writing it there before it sends.
 
 import { newId } from '../../base/ids/id.ts'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'

@@ -41,7 +41,7 @@ export async function createBudgetAlert(call: Call, api: Api): Promise<ApiRespon
   })
 }
 
-/** Replaces the URL and the thresholds; what was told stays so. */
+/** Replaces the URL and the thresholds; a threshold that was reported is not reported again. */
 export async function updateBudgetAlert(call: Call, api: Api): Promise<ApiResponse> {
   const read = readBudgetAlert(call.body)
   if (!('url' in read)) return failures(read)

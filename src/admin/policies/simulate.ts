@@ -1,4 +1,4 @@
-// Says what the policies of a gateway would decide about a call that is not made.
+// Simulates what the policies of a gateway would decide about a call, without making it.
 
 import type { Caller } from '../../budgets/buckets.ts'
 import { compilePolicies } from '../../budgets/policies/compile.ts'

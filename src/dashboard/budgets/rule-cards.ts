@@ -55,7 +55,7 @@ export function ruleCards({ rules, budgets, now, change, all }: Cards): Html {
   })}`
 }
 
-/** Says how many calls a rule has refused; null if none. */
+/** Shows how many calls a rule has refused; null if none. */
 export function refusedLately(count: number): Html | null {
   if (count === 0) return null
   return html`<p>${badge(`${grouped(count)} ${count === 1 ? 'call' : 'calls'} refused in the last day`, 'bad')}</p>`
@@ -65,7 +65,7 @@ function spentIn(buckets: readonly Bucket[]): boolean {
   return buckets.some(({ spent }) => spent > 0)
 }
 
-/** Says which calls a rule is for, and what is its name. */
+/** Describes the calls that a rule governs, with its name. */
 export function filterHint(rule: Rule): Html {
   const filters = filtersInWords(rule)
   const words = [

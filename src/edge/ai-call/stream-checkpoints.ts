@@ -1,4 +1,4 @@
-// Tells budgets what streams under way may have cost so far: a process that is killed is charged that.
+// Reports to budgets what streams under way may have cost so far, which is charged if the process is killed.
 
 import { estimatedOut } from '../../ai/usage/estimate.ts'
 import type { Capture } from '../../ai-logs/capture.ts'

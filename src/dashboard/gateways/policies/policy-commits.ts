@@ -38,7 +38,7 @@ async function commitView(request: PageRequest, draft: Draft): Promise<View> {
   })
 }
 
-/** Says what becomes of calls that no policy allows. */
+/** Describes what becomes of calls that no policy allows. */
 function warningOf(next: readonly Policy[], committed: readonly Policy[]) {
   if (next.length === 0) return 'Without policies, none refuses calls.'
   return committed.length === 0
