@@ -87,10 +87,15 @@ function compilePolicy(policy: Policy, owner: Owner): CompiledPolicy {
   return {
     policy,
     actorOf: typeof actor === 'string' ? () => 'unknown' : actor.of,
-    resourceOf: compileResource(policy.resource),
+    resourceOf: compileResource(policy.resource, isPlainBlock(policy.action) ? 'broad' : 'strict'),
     condition: condition === null || 'evaluate' in condition ? condition : 'broken',
     buckets: typeof actor === 'string' ? null : bucketsOfLimit(policy, actor.source, owner),
   }
+}
+
+/** What it matches is refused; the exception of another one is allowed. */
+function isPlainBlock(action: PolicyAction): boolean {
+  return action.type === 'block' && action.except !== true
 }
 
 /** The buckets are of what is counted: other policies that count the same share them, with any amount. */

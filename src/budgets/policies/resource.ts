@@ -9,20 +9,24 @@ export type Match = 'yes' | 'no' | 'unknown'
 export type ResourceOf = (call: CallFacts) => Match
 
 /**
- * Models are named with their provider or without; a star stands for any text. Case does not matter, since
- * there are providers to which it does not.
+ * Matches models by patterns of `provider/model`, and by those of the name alone, which have no slash; a star
+ * stands for any text. Case does not matter, since there are providers to which it does not. `broad`: either
+ * name may match any pattern, for what blocks. There are models whose own name begins with another provider.
  */
-export function compileResource(resource: PolicyResource): ResourceOf {
+export function compileResource(resource: PolicyResource, reading: 'strict' | 'broad'): ResourceOf {
   if (resource === '*') return () => 'yes'
   if ('provider' in resource) {
-    const globs = globsOf(resource.provider)
+    const globs = globsOf([resource.provider].flat())
     return ({ provider }) => (isAny(globs, provider.toLowerCase()) ? 'yes' : 'no')
   }
-  const globs = globsOf(resource.model)
+  const patterns = [resource.model].flat()
+  const isBroad = reading === 'broad'
+  const ofNames = globsOf(patterns.filter(pattern => isBroad || !pattern.includes('/')))
+  const ofPairs = globsOf(patterns.filter(pattern => isBroad || pattern.includes('/')))
   return ({ provider, model }) => {
     if (model === null) return 'unknown'
     const name = model.toLowerCase()
-    return isAny(globs, name) || isAny(globs, `${provider}/${name}`) ? 'yes' : 'no'
+    return isAny(ofNames, name) || isAny(ofPairs, `${provider}/${name}`) ? 'yes' : 'no'
   }
 }
 
@@ -33,8 +37,8 @@ export function canonicalResource(resource: PolicyResource): unknown {
   return [kind, [...new Set([patterns].flat().map(lowerCase))].sort()]
 }
 
-function globsOf(patterns: string | readonly string[]): readonly Glob[] {
-  return [patterns].flat().map(pattern => new Glob(pattern))
+function globsOf(patterns: readonly string[]): readonly Glob[] {
+  return patterns.map(pattern => new Glob(pattern))
 }
 
 function lowerCase(text: string): string {

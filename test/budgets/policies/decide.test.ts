@@ -38,6 +38,22 @@ test('a resource names models with their provider or without, and stars stand fo
   equal(verdict([policy('a', free, { resource: { provider: ['x', 'open*'] } })]), 'allow a')
 })
 
+test('a pattern with a provider allows no model of a router that is called so, and a name no provider', () => {
+  const routed = { provider: 'openrouter', model: 'openai/gpt-4o' }
+  const allowing = ['openrouter/*', 'openrouter/openai/*', '*/gpt-4o', '*gpt-4o*', '*']
+  const others = ['openai/*', 'openai/gpt-4o', 'openrouter*', '*router*']
+  for (const model of [...allowing, ...others]) {
+    const resource = { model }
+    const isAllowing = allowing.includes(model)
+    for (const action of [free, limit(1)])
+      equal(verdict([policy('a', action, { resource })], routed), isAllowing ? 'allow a' : 'no_match', model)
+    const only = policy('b', { type: 'block', except: true }, { resource })
+    equal(verdict([policy('a', free), only], routed), isAllowing ? 'allow a' : 'block b', model)
+    equal(verdict([policy('a', free), policy('b', block, { resource })], routed), 'block b', model)
+  }
+  equal(verdict([policy('a', free, { resource: { model: 'o*' } })]), 'no_match', 'openai is no model')
+})
+
 test('a block with an exception blocks all but its resource', () => {
   const only = policy('b', { type: 'block', except: true }, { resource: { provider: 'openai' } })
   equal(verdict([policy('a', free), only]), 'allow a')

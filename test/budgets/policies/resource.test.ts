@@ -23,10 +23,16 @@ test('patterns match models with their provider or without, and providers, in an
   fc.assert(
     fc.property(lists, names, names, (pattern, provider, model) => {
       const call = { provider: provider.toLowerCase(), model, metadata: null }
-      const isModel = isMatch(pattern, model) || isMatch(pattern, `${call.provider}/${model}`)
-      equal(compileResource({ model: pattern })(call), isModel ? 'yes' : 'no')
-      equal(compileResource({ provider: pattern })(call), isMatch(pattern, provider) ? 'yes' : 'no')
-      equal(compileResource({ model: pattern })({ ...call, model: null }), 'unknown')
+      const named = `${call.provider}/${model}`
+      const isModel = [pattern].flat().some(one => isMatch(one, one.includes('/') ? named : model))
+      const isEither = isMatch(pattern, model) || isMatch(pattern, named)
+      equal(compileResource({ model: pattern }, 'strict')(call), isModel ? 'yes' : 'no')
+      equal(compileResource({ model: pattern }, 'broad')(call), isEither ? 'yes' : 'no')
+      for (const reading of ['strict', 'broad'] as const) {
+        const ofProvider = compileResource({ provider: pattern }, reading)
+        equal(ofProvider(call), isMatch(pattern, provider) ? 'yes' : 'no')
+        equal(compileResource({ model: pattern }, reading)({ ...call, model: null }), 'unknown')
+      }
     }),
     { numRuns: 2_000 },
   )

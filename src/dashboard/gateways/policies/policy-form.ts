@@ -94,7 +94,7 @@ export function policyFields(draft: Draft): Html {
   })}<div class="names">${areaField(draft, {
     name: 'patterns',
     label: policyLabels.patterns,
-    hint: 'One on a line. A * stands for any text: openai/gpt-4o*, or gpt-4o* of any provider.',
+    hint: 'One on a line. A * stands for any text: openai/gpt-4o*, or *gpt-4o* of any provider.',
     rows: 3,
     isDependent: true,
     isCode: true,
