@@ -17,6 +17,8 @@ export interface Expression<T extends boolean | string, F = Facts> {
   readonly needsGeo: boolean
   /** Whether it reads request.path, which may have several readings. */
   readonly readsPath: boolean
+  /** Whether it reads the model of an AI call, which may be unknown. */
+  readonly readsModel: boolean
   /** Steps for a usual request, summed up over all conditions: see `maxWork`. */
   readonly work: number
   /** Null if it failed (a missing key, or too little work left). Never throws. `path` overrides the facts. */
@@ -105,11 +107,11 @@ function compile<T extends boolean | string, F>(
     const run = parseFor(language, text)
     const checked = run.check()
     if (!checked.valid) return flawOf(text, checked.error)
-    const { flaw, readsGeo, readsPath, work } = survey(run.ast)
+    const { flaw, readsGeo, readsPath, readsModel, work } = survey(run.ast)
     if (flaw !== null) return flawAt(text, flaw.node.pos, flaw.message)
     if (checked.type !== name) return flawAt(text, 0, `it returns ${checked.type} but must return ${name}`)
     if (work > maxWork.rules.api) return flawAt(text, 0, 'it could take too many steps for one request')
-    const facts = { text, needsGeo: readsGeo, readsPath, work }
+    const facts = { text, needsGeo: readsGeo, readsPath, readsModel, work }
     return new Compiled<T, F>(facts, (facts, path) => run(variablesOf(facts, path)), type)
   } catch (error) {
     return flawOf(text, error)
@@ -120,18 +122,20 @@ class Compiled<T extends boolean | string, F> implements Expression<T, F> {
   readonly text: string
   readonly needsGeo: boolean
   readonly readsPath: boolean
+  readonly readsModel: boolean
   readonly work: number
   readonly #run: (facts: F, path?: string) => unknown
   readonly #type: string
 
   constructor(
-    { text, needsGeo, readsPath, work }: Omit<Expression<T>, 'evaluate'>,
+    { text, needsGeo, readsPath, readsModel, work }: Omit<Expression<T>, 'evaluate'>,
     run: (facts: F, path?: string) => unknown,
     type: ResultKind['type'],
   ) {
     this.text = text
     this.needsGeo = needsGeo
     this.readsPath = readsPath
+    this.readsModel = readsModel
     this.work = work
     this.#run = run
     this.#type = type

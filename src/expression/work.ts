@@ -8,6 +8,7 @@ interface Survey {
   readonly flaw: { readonly message: string; readonly node: ASTNode } | null
   readonly readsGeo: boolean
   readonly readsPath: boolean
+  readonly readsModel: boolean
   readonly work: number
 }
 
@@ -58,6 +59,7 @@ class Walk implements Survey {
   flaw: Survey['flaw'] = null
   readsGeo = false
   readsPath = false
+  readsModel = false
   work = beginning
 
   visit(node: ASTNode, place: Place): void {
@@ -68,6 +70,7 @@ class Walk implements Survey {
       case 'id':
         if (isStructure(node, place))
           this.#refuse(`${node.args} cannot be used as a value, only its fields can`, node)
+        if (node.args === 'model' && !place.bound.has('model')) this.readsModel = true
         return
       case '.':
       case '.?':

@@ -123,6 +123,29 @@ test('a call whose model cannot be known is blocked by whatever blocks any model
   assert.deepEqual(models, [undefined])
 })
 
+test('a limit of a model counts a call whose model cannot be known, whatever else allows it', async t => {
+  const limit = { ...daily(price * 1.5), period: 'monthly' } as const
+  const { ai, native, models } = await start(
+    t,
+    [policy('All', free), policy('Little gpt', limit, { resource: { model: 'gpt-*' } })],
+    { gateway: { unpricedCost: price } },
+  )
+  const chat = '/v1/chat/completions'
+  const doubled = () => native(chat, { model: 'gpt-4o', Model: 'gpt-4o', max_tokens: 9, messages })
+  assert.equal((await doubled()).status, 200)
+  await ai.logged(1)
+  let refused = await doubled()
+  await until(async () => (refused = await doubled()).status === 429)
+  assert.match(refused.text, /\\?"Little gpt\\?", of which/)
+  const coded = await native(chat, { model: 'gpt-4o', messages }, 'Content-Encoding: gzip')
+  assert.equal(coded.status, 403)
+  assert.match(coded.text, /no known bound/)
+  assert.equal((await native('/v1/batches', { input_file_id: 'file-1' })).status, 403)
+  const count = models.length
+  assert.equal((await native(chat, { model: 'o3', max_tokens: 9, messages })).status, 200, 'of no gpt')
+  assert.deepEqual(models.slice(count), ['o3'])
+})
+
 test('other models that a body names do not go around a block', async t => {
   const { ask, post, ai, models } = await start(t, [
     policy('All', free),

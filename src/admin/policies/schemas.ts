@@ -152,7 +152,10 @@ export const simulationResult = open({
         'The part of the policy that does not match, or that is unknown; null if all parts match.',
         orNull(oneOf(['actor', 'resource', 'condition'])),
       ),
-      unknown: about('Then a block applies, and all else does not.', flag),
+      unknown: about(
+        'Then a block applies, and all else does not; a limit that would have to know the model counts the call.',
+        flag,
+      ),
     }),
   ),
 })

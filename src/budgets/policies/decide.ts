@@ -1,5 +1,6 @@
 // Decides by the policies of a gateway whether a call is made, and which limits it counts in. What cannot be
-// known of a call blocks it where a policy blocks, and allows nothing.
+// known of a call blocks it where a policy blocks, and allows nothing. A call of an unknown model counts in
+// every limit that may be about that model, since another policy may allow it.
 
 import type { Policy } from '../../store/records/policy.ts'
 import { Work } from '../../expression/work-budget.ts'
@@ -29,6 +30,8 @@ export interface PolicyTrace {
   /** What decides that: the first part that does not match, or that is unknown; null if all match. */
   readonly part: 'actor' | 'resource' | 'condition' | null
   readonly isUnknown: boolean
+  /** Whether the call counts in the limit of the policy, also where the policy does not allow it. */
+  readonly isCounted: boolean
 }
 
 /** A block wins over all others; limits of all policies that apply count. */
@@ -47,6 +50,7 @@ export function decidePolicies(
     const actor = compiled.actorOf(call, caller)
     const seen = matching.see(compiled, actor)
     trace?.push(seen)
+    if (seen.isCounted) limits.push({ policy, buckets: buckets!, value: (actor as Known).value })
     if (!seen.applies) continue
     if (policy.action.type === 'block') {
       block ??= policy
@@ -54,7 +58,6 @@ export function decidePolicies(
       continue
     }
     allow ??= policy
-    if (buckets !== null) limits.push({ policy, buckets, value: (actor as Known).value })
   }
   if (block !== null) return { type: 'block', policy: block }
   return allow === null ? { type: 'no_match' } : { type: 'allow', policy: allow, limits }
@@ -92,14 +95,19 @@ class Matching {
     const isBlock = action.type === 'block'
     const isExcept = isBlock && action.except === true
     let unknown: PolicyTrace['part'] = null
+    let isOfModel = this.#call.model === null
     const parts = { actor: matchOf(actor), resource: compiled.resourceOf(this.#call) }
     if (isExcept) parts.resource = opposite(parts.resource)
     for (const part of ['actor', 'resource', 'condition'] as const) {
       const match = part === 'condition' ? this.#conditionOf(compiled) : parts[part]
-      if (match === 'no') return { policy, applies: false, part, isUnknown: false }
-      if (match === 'unknown') unknown ??= part
+      if (match === 'no') return { policy, applies: false, part, isUnknown: false, isCounted: false }
+      if (match !== 'unknown') continue
+      unknown ??= part
+      isOfModel &&= part === 'resource' || (part === 'condition' && readsModel(compiled))
     }
-    return { policy, applies: unknown === null || isBlock, part: unknown, isUnknown: unknown !== null }
+    const isUnknown = unknown !== null
+    const isCounted = compiled.buckets !== null && (!isUnknown || isOfModel)
+    return { policy, applies: !isUnknown || isBlock, part: unknown, isUnknown, isCounted }
   }
 
   #conditionOf({ condition }: CompiledPolicy): Match {
@@ -112,6 +120,10 @@ class Matching {
     const value = condition.evaluate(facts, this.#work)
     return value === null ? 'unknown' : value ? 'yes' : 'no'
   }
+}
+
+function readsModel({ condition }: CompiledPolicy): boolean {
+  return condition !== null && condition !== 'broken' && condition.readsModel
 }
 
 function matchOf(actor: ActorMatch): Match {

@@ -70,6 +70,30 @@ test('an unknown model is blocked by whatever blocks any model, and allowed by n
   equal(verdict([policy('a', free, { resource: { provider: 'openai' } })], unknown), 'allow a')
 })
 
+test('a limit counts a call whose model it would have to know, and does not allow it', () => {
+  const unknown = { model: null }
+  const [all, little] = [policy('a', free), policy('l', limit(1), { resource: { model: 'gpt-*' } })]
+  equal(verdict([little], unknown), 'no_match')
+  for (const counting of [
+    little,
+    policy('l', limit(1), { condition: 'model.startsWith("gpt-")' }),
+    policy('l', limit(1), { resource: { model: 'o3' }, condition: 'model != "gpt-4o"' }),
+  ])
+    deepEqual(
+      bucketsOf([all, counting], unknown).map(({ rule }) => rule.id),
+      ['l'],
+    )
+  for (const other of [
+    { actor: 'user:u2' },
+    { actor: 'team:ads' },
+    { condition: 'user.id == "u2"' },
+    { condition: 'metadata.plan == "pro"' },
+    { condition: 'metadata.plan == "pro"', resource: { model: 'gpt-*' } },
+    { condition: '["x"].exists(model, model == metadata.plan)' },
+  ])
+    deepEqual(bucketsOf([all, policy('l', limit(1), other)], unknown), [], JSON.stringify(other))
+})
+
 test('an actor is an id, an address, a team, or each identity of a kind', () => {
   const search = { metadata: { team: 'search', seat: 7 } }
   for (const [actor, caller] of [
@@ -281,7 +305,12 @@ test('any policies decide any call, as the rules of their parts say', () => {
       if (blocks.length > 0) return deepEqual(decision, { type: 'block', policy: blocks[0] })
       if (applying.length === 0) return deepEqual(decision, { type: 'no_match' })
       ok(decision.type === 'allow')
-      const limits = applying.filter(({ action }) => action.type === 'limit')
+      const limits = trace.filter(({ isCounted }) => isCounted).map(({ policy }) => policy)
+      for (const { policy, applies, isCounted, isUnknown } of trace) {
+        if (policy.action.type !== 'limit' || !isUnknown)
+          equal(isCounted, applies && policy.action.type === 'limit')
+        else if (isCounted) equal(call.model, null)
+      }
       deepEqual(
         decision.limits.map(({ policy }) => policy),
         limits,
