@@ -9,6 +9,8 @@ export const maxWork = {
 
 export class Work {
   left: number
+  /** Whether fewer were left than would have been taken. */
+  isExceeded = false
 
   constructor({ file, api }: { readonly file: number; readonly api: number } = maxWork.rules) {
     this.left = file + api
@@ -16,7 +18,10 @@ export class Work {
 
   /** Takes steps that are about to be made; false, and nothing taken, if fewer are left. */
   take(steps: number): boolean {
-    if (steps > this.left) return false
+    if (steps > this.left) {
+      this.isExceeded = true
+      return false
+    }
     this.left -= steps
     return true
   }

@@ -60,7 +60,8 @@ export function decidePolicies(
     allow ??= policy
   }
   if (block !== null) return { type: 'block', policy: block }
-  return allow === null ? { type: 'no_match' } : { type: 'allow', policy: allow, limits }
+  if (allow === null || matching.hasUndecidedLimit) return { type: 'no_match' }
+  return { type: 'allow', policy: allow, limits }
 }
 
 /** Returns the buckets of limits at a time: of several limits for one, the highest. */
@@ -81,6 +82,8 @@ class Matching {
   readonly #call: CallFacts
   readonly #caller: Caller
   readonly #gateway: string
+  /** Whether a limit is not understood, or takes too many steps with metadata that its caller chose. */
+  hasUndecidedLimit = false
   #work: Work | null = null
 
   constructor(call: CallFacts, caller: Caller, gateway: string) {
@@ -106,8 +109,13 @@ class Matching {
       isOfModel &&= part === 'resource' || (part === 'condition' && readsModel(compiled))
     }
     const isUnknown = unknown !== null
+    if (isUnknown && action.type === 'limit' && this.#isUndecided(compiled)) this.hasUndecidedLimit = true
     const isCounted = compiled.buckets !== null && (!isUnknown || isOfModel)
     return { policy, applies: !isUnknown || isBlock, part: unknown, isUnknown, isCounted }
+  }
+
+  #isUndecided({ buckets, condition }: CompiledPolicy): boolean {
+    return buckets === null || condition === 'broken' || this.#work?.isExceeded === true
   }
 
   #conditionOf({ condition }: CompiledPolicy): Match {
