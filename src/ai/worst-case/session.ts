@@ -30,7 +30,8 @@ export class SessionWorstCase {
     this.#text += Buffer.byteLength(text)
     if (!isObject(event)) return false
     if (telephone.test(text)) this.#isTelephone = true
-    this.#count(event, 0)
+    this.#findSettings(event, 0)
+    this.#countMedia(event)
     return event.type === 'response.create'
   }
 
@@ -51,28 +52,47 @@ export class SessionWorstCase {
     }
   }
 
-  /** Takes sound and images out of the text, and finds the maximum of output. */
-  #count(value: object, depth: number): void {
+  /** Finds the maximum of output, and the format of sound. */
+  #findSettings(value: object, depth: number): void {
     if (depth > deepest) return
     for (const [name, member] of Object.entries(value)) {
-      if (typeof member === 'object' && member !== null) this.#count(member, depth + 1)
+      if (typeof member === 'object' && member !== null) this.#findSettings(member, depth + 1)
       else if (typeof member === 'number' && limits.has(name))
         this.#most = Math.max(this.#most, bounded(member))
-      else if (typeof member !== 'string') continue
-      else if (name === 'audio') {
-        this.#sound += member.length
-        this.#text -= member.length
-      } else if (member.startsWith('data:image/')) {
-        this.#images++
-        this.#text -= member.length
-      }
+      else if (typeof member === 'string' && member.length <= longestFormat && telephone.test(member))
+        this.#isTelephone = true
     }
+  }
+
+  /** Takes sound and images out of the text, where the API has them: anywhere else, the model reads text. */
+  #countMedia({ type, audio, item, response }: Readonly<Record<string, unknown>>): void {
+    if (type === 'input_audio_buffer.append') this.#countSound(audio)
+    const input = isObject(response) && Array.isArray(response.input) ? response.input : none
+    for (const message of [item, ...input])
+      if (isObject(message) && Array.isArray(message.content)) message.content.forEach(this.#countPart)
+  }
+
+  readonly #countPart = (part: unknown): void => {
+    if (!isObject(part)) return
+    if (part.type === 'input_audio') this.#countSound(part.audio)
+    if (part.type !== 'input_image') return
+    this.#images++
+    const { image_url: image } = part
+    if (typeof image === 'string' && image.startsWith('data:image/')) this.#text -= image.length
+  }
+
+  #countSound(audio: unknown): void {
+    if (typeof audio !== 'string') return
+    this.#sound += audio.length
+    this.#text -= audio.length
   }
 }
 
 const telephone = /g711|audio\/pcm[ua]/i
+const longestFormat = 64
+const none: readonly unknown[] = []
 const limits: ReadonlySet<string> = new Set(['max_output_tokens', 'max_response_output_tokens'])
-/** No event is as deep; what is deeper counts as text. */
+/** No event has its settings as deep. */
 const deepest = 16
 
 /** No response is longer than the context; 1e999 is a number of JSON, too. */

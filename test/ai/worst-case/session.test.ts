@@ -31,6 +31,50 @@ test('sound counts by its time, faster for telephones, and what was said is hear
   assert.equal(session.ahead.audioIn, 10_240)
 })
 
+test('sound and images count as such only where the API takes them, and as text anywhere else', () => {
+  const long = 'x'.repeat(100_000)
+  const image = `data:image/png;base64,${long}`
+  const tokensOf = (event: object) => {
+    const session = new SessionWorstCase()
+    take(session, event)
+    return session.ahead.tokensIn
+  }
+  const item = (part: object) => ({ type: 'message', role: 'user', content: [part] })
+  const create = (part: object) => ({ type: 'conversation.item.create', item: item(part) })
+  const respond = (part: object) => ({ type: 'response.create', response: { input: [item(part)] } })
+  for (const media of [
+    { type: 'input_audio_buffer.append', audio: long },
+    ...[create, respond].map(event => event({ type: 'input_audio', audio: long })),
+    ...[create, respond].map(event => event({ type: 'input_image', image_url: image })),
+  ])
+    assert.ok(tokensOf(media) <= 8_192, JSON.stringify(media).slice(0, 100))
+  const parameters = { type: 'object', properties: {}, audio: long }
+  for (const text of [
+    { type: 'session.update', session: { tools: [{ type: 'function', name: 'a', parameters }] } },
+    { type: 'session.update', session: { instructions: image } },
+    { type: 'conversation.item.create', audio: long },
+    create({ type: 'input_text', text: image }),
+    create({ type: 'input_text', text: '', audio: long }),
+    create({ type: 'input_audio', audio: '', text: long }),
+    respond({ type: 'input_text', text: image }),
+  ])
+    assert.ok(tokensOf(text) >= 50_000, JSON.stringify(text).slice(0, 100))
+})
+
+test('an image that is not in the event counts, too', () => {
+  const session = new SessionWorstCase()
+  const content = [{ type: 'input_image', image_url: 'https://example.com/a.png' }]
+  take(session, { type: 'conversation.item.create', item: { type: 'message', role: 'user', content } })
+  assert.ok(session.ahead.tokensIn >= 5_000)
+})
+
+test('a format of telephones may be written with escapes', () => {
+  const session = new SessionWorstCase()
+  session.take('{"type":"session.update","session":{"input_audio_format":"g\\u003711_ulaw"}}')
+  take(session, { type: 'input_audio_buffer.append', audio: 'A'.repeat(1_024 * 2_048) })
+  assert.equal(session.ahead.audioIn, 2_048)
+})
+
 test('the output is 4,096 tokens, or what the client allows beyond', () => {
   const session = new SessionWorstCase()
   take(session, { type: 'session.update', session: { max_output_tokens: 100 } })
