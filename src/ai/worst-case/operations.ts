@@ -24,6 +24,8 @@ export interface Writing {
   readonly hasCandidates: boolean
   /** The provider's own default, where that is known. */
   readonly usual: number | null
+  /** What limits the uses of a tool: nothing does where a provider may not read it. */
+  readonly usesLimit: 'max_uses' | 'max_tool_calls' | null
   /** The input of tool calls, and the response of functions, may be objects. */
   readonly toolInput: boolean
   readonly functionResponse: boolean
@@ -81,6 +83,7 @@ function writing(limit: LimitPlace, more: Partial<Omit<Writing, 'kind' | 'limit'
     times: [],
     hasCandidates: false,
     usual: null,
+    usesLimit: null,
     toolInput: false,
     functionResponse: false,
     cachesIfMarked: false,
@@ -120,8 +123,10 @@ const completions = writing(place(null, [older], { least: 0 }), { times: ['n', '
 const ofOpenAi = writing(place(null, [older], { least: 0 }), { times: ['n', 'best_of'], usual: 16 })
 
 const responses = writing(place(null, ['max_output_tokens']))
+const responsesOfOpenAi: Writing = { ...responses, usesLimit: 'max_tool_calls' }
 // Without output, a call only fills the cache.
 const messages = writing(place(null, [older], { least: 0 }), { toolInput: true, cachesIfMarked: true })
+const messagesOfClaude: Writing = { ...messages, usesLimit: 'max_uses' }
 const gemini = writing(place('generationConfig', ['maxOutputTokens', 'max_output_tokens']), {
   hasCandidates: true,
   functionResponse: true,
@@ -138,7 +143,7 @@ const transcription: Operation = { kind: 'transcription' }
 /** Models of Bedrock in their own formats. */
 const invoked: readonly (readonly [RegExp, Operation])[] = [
   [/embed|rerank/, reading],
-  [/\banthropic\.claude-/, messages],
+  [/\banthropic\.claude-/, messagesOfClaude],
   [/\bamazon\.nova-/, writing(place('inferenceConfig', ['max_new_tokens', 'maxTokens']))],
   [/\bamazon\.titan-text-/, writing(place('textGenerationConfig', ['maxTokenCount']))],
   [/\bmeta\.llama/, writing(place(null, ['max_gen_len']))],
@@ -153,15 +158,15 @@ function invokedModel({ model }: Facts): Operation | null {
 
 /** Models of other publishers at Google, in their own formats. */
 function rawOf(_: Facts, path: string): Operation | null {
-  if (path.includes('/publishers/anthropic/models/')) return messages
+  if (path.includes('/publishers/anthropic/models/')) return messagesOfClaude
   return path.includes('/publishers/mistralai/models/') ? chats.older : null
 }
 
 const chatRow = at(anywhere, chatOf)
 const operations: ReadonlyMap<string, OperationRow> = new Map([
   ['completions', at(anywhere, ({ provider }) => (isOpenAi(provider) ? ofOpenAi : completions))],
-  ['responses', always(responses)],
-  ['messages', always(messages)],
+  ['responses', at(anywhere, ({ provider }) => (isOpenAi(provider) ? responsesOfOpenAi : responses))],
+  ['messages', at(anywhere, ({ provider }) => (provider === 'anthropic' ? messagesOfClaude : messages))],
   ['embeddings', always(reading)],
   ['embed', always(reading)],
   ['moderations', always(reading)],

@@ -98,11 +98,12 @@ function named<Meaning>(meaning: Meaning, names: readonly string[]): Readonly<Re
   return Object.fromEntries(names.map(name => [name, meaning]))
 }
 
-/** Which members of parts are text, beyond those that are in every API. */
-interface Opaque {
-  /** The input of a tool call may be an object. */
+/** What depends on the API. */
+interface ApiTraits {
+  /** Members of parts that are text here: the input of a tool call may be an object. */
   readonly toolInput: boolean
   readonly functionResponse: boolean
+  readonly usesLimit: 'max_uses' | 'max_tool_calls' | null
 }
 
 /** Where a value is: in a part that is an image, a file or sound, or the medium itself; or in mere text. */
@@ -125,12 +126,12 @@ export class RequestScan {
   /** The most that the provider may use all tools that it runs; and those that search the web. */
   hostedUses = 0
   searchUses = 0
-  readonly #opaque: Opaque
+  readonly #api: ApiTraits
   #isBroken = false
 
-  constructor(json: Buffer, opaque: Opaque) {
+  constructor(json: Buffer, api: ApiTraits) {
     this.json = json
-    this.#opaque = opaque
+    this.#api = api
   }
 
   /**
@@ -220,8 +221,8 @@ export class RequestScan {
   }
 
   #isOpaque(part: Part): boolean {
-    if (part === 'tool_input') return this.#opaque.toolInput
-    return part === 'function_response' ? this.#opaque.functionResponse : true
+    if (part === 'tool_input') return this.#api.toolInput
+    return part === 'function_response' ? this.#api.functionResponse : true
   }
 
   #value(start: number, place: Place, level: number): number {
@@ -292,7 +293,8 @@ export class RequestScan {
   #toolMember(tool: Tool, nameStart: number, nameEnd: number, start: number): number {
     const { json } = this
     const end = this.#value(start, 'opaque', 4)
-    switch (toolParts.at(json, nameStart, nameEnd)?.meaning) {
+    const part = toolParts.at(json, nameStart, nameEnd)
+    switch (part?.meaning) {
       case undefined:
         break
       case 'type':
@@ -302,7 +304,7 @@ export class RequestScan {
         this.modelsOfTools.push({ start, end })
         break
       case 'max_uses':
-        tool.noteUses(Number(json.toString('latin1', start, end)))
+        tool.noteUses(Number(json.toString('latin1', start, end)), this.#limitsUses && part!.isExact)
         break
       case 'cache':
         this.hasCacheMark = true
@@ -315,6 +317,10 @@ export class RequestScan {
         tool.isHosted = true
     }
     return end
+  }
+
+  get #limitsUses(): boolean {
+    return this.#api.usesLimit === 'max_uses'
   }
 
   #noteTool({ isHosted, isSearch, uses }: Tool): void {
@@ -337,8 +343,11 @@ class Tool {
     this.isSearch ||= type.includes('\\') || searches.test(type)
   }
 
-  noteUses(most: number): void {
-    if (Number.isSafeInteger(most) && most > 0) this.uses = Math.max(this.uses ?? 0, most)
+  /** A limit that is not read as one leaves the usual uses. */
+  noteUses(most: number, isRead: boolean): void {
+    const isNumber = Number.isSafeInteger(most) && most > 0
+    const least = isRead && isNumber ? 0 : usualUses
+    this.uses = Math.max(this.uses ?? 0, least, isNumber ? most : 0)
   }
 }
 

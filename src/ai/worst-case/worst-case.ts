@@ -176,7 +176,7 @@ const ofOtherModels: ReadonlySet<TopName> = new Set([
 const none: readonly (string | null)[] = []
 const unknown: readonly (string | null)[] = [null]
 
-const textOnly = { toolInput: false, functionResponse: false }
+const textOnly = { toolInput: false, functionResponse: false, usesLimit: null }
 
 /** Of the largest image in the best quality, with partial ones. */
 const tokensOfMadeImage = 6600
@@ -197,7 +197,7 @@ function worstOfWriting(
   const responses = product(perPrompt * candidatesIn(scan, operation), promptsIn(scan))
   const rejected = lengthOf(scan, 'prediction')
   const written = product(sum(limit.tokens, rejected), responses)
-  const uses = hostedUses(scan, model)
+  const uses = hostedUses(scan, operation, model)
   const once = sum(tokensOfText(body.length - media.bytes), media.tokens, overheadOf(scan), elsewhereOf(scan))
   // The model reads all again after each use of a tool that the provider runs, and what it had written.
   const tokensIn =
@@ -350,13 +350,14 @@ function lengthOf(scan: RequestScan, name: TopName): number {
 
 function hostedUses(
   scan: RequestScan,
+  { usesLimit }: Writing,
   model: string | null,
 ): { readonly all: number; readonly searches: number } {
   if (!mayUseTools(scan, model)) return noUses
   const has = (name: TopName) => scan.members.some(member => member.name === name)
   const isSearching = has('web_search_options') || has('plugins') || model?.endsWith(':online') === true
   const all = scan.hostedUses + (isSearching ? 1 : 0) + (has('mcp_servers') ? usualUses : 0)
-  const most = Math.min(mostUses, mostCalls(scan))
+  const most = usesLimit === 'max_tool_calls' ? mostCalls(scan) : mostUses
   return { all: Math.min(all, most), searches: Math.min(scan.searchUses + (isSearching ? 1 : 0), most) }
 }
 
@@ -373,13 +374,15 @@ const bringsTools: ReadonlySet<TopName> = new Set(['web_search_options', 'plugin
 /** Far more than a provider makes in one call. */
 const mostUses = 1000
 
-/** As the request limits them, for Responses. */
+/** As the request limits them. */
 function mostCalls(scan: RequestScan): number {
   const limits = named(scan, 'max_tool_calls')
   if (limits.length === 0) return mostUses
   const numbers = limits.map(({ start, end }) => Number(scan.json.toString('latin1', start, end)))
   const isLimited = limits[0]!.isExact && numbers.every(number => Number.isSafeInteger(number) && number > 0)
-  return isLimited ? Math.max(...numbers.slice(0, mostUses)) : mostUses
+  return isLimited
+    ? numbers.reduce((most, number) => Math.min(mostUses, Math.max(most, number)), 1)
+    : mostUses
 }
 
 function speaks(scan: RequestScan): boolean {

@@ -284,6 +284,24 @@ describe('the most input of a call', () => {
     equal(worstOf(responses, { tools: [{ type: 'web_search' }], max_tool_calls: 2 })!.searches, 2)
     equal(worstOf(chat, { web_search_options: {} })!.searches, 1)
   })
+
+  test('is capped only by a number of uses that its API reads', () => {
+    const tool = '{"type":"web_search_20250305","name":"web_search"'
+    const searches = (sent: Sent, body: string) => worstOf(sent, body)!.searches
+    const uses = (sent: Sent, more: string) => searches(sent, `{"tools":[${tool},${more}}]}`)
+    const calls = (sent: Sent, more: string) => searches(sent, `{"tools":[${tool}}],${more}}`)
+    const [azure, xai] = ['azure-openai', 'grok'].map(provider => ({ ...responses, provider }))
+    const claude = invoke('anthropic.claude-haiku-4-5')
+    const rest = { ...messages, provider: 'openrouter' }
+    for (const sent of [messages, claude]) equal(uses(sent, '"max_uses":1'), 1)
+    for (const sent of [responses, azure!]) equal(calls(sent, '"max_tool_calls":1'), 1)
+    for (const sent of [chat, responses, gemini, converse, rest]) equal(uses(sent, '"max_uses":1'), 10)
+    for (const sent of [chat, messages, gemini, xai!]) equal(calls(sent, '"max_tool_calls":1'), 10)
+    for (const odd of ['"Max_Uses":1', '"max_uses":1,"max_uses":null', '"max_uses":1,"max_uses":"1"'])
+      equal(uses(messages, odd), 10, odd)
+    equal(uses(messages, '"max_uses":30'), 30)
+    equal(calls(responses, `${'"max_tool_calls":1,'.repeat(1_000)}"max_tool_calls":9`), 9)
+  })
 })
 
 describe('what decides the price of a call', () => {
