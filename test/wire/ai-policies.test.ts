@@ -48,17 +48,19 @@ async function start(t: TestContext, policies: readonly Policy[], settings: AiSe
       openai: { url: provider.url, keys: ['sk-a'] },
       groq: { url: provider.url, keys: ['sk-b'] },
       openrouter: { url: provider.url, keys: ['sk-c'] },
+      'google-ai-studio': { url: provider.url, keys: ['sk-d'] },
     },
     { ...settings, ai: { prices, ...settings.ai } },
   )
   if (policies.length > 0) await ai.commit(policies)
-  const post = (path: string, body: object, ...fields: string[]) => {
+  const post = (path: string, body: object | string, ...fields: string[]) => {
     const field = path.startsWith('/v1') ? 'svc-aig-authorization' : 'Authorization'
-    return ai.edge.ask(call(path, JSON.stringify(body), `${field}: Bearer ${ai.token}`, ...fields))
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    return ai.edge.ask(call(path, text, `${field}: Bearer ${ai.token}`, ...fields))
   }
   const ask = (model = 'openai/gpt-4o', more: object = {}, ...fields: string[]) =>
     post(`${ai.rest}/v1/chat/completions`, { model, messages, ...more }, ...fields)
-  const native = (path: string, body: object, ...fields: string[]) =>
+  const native = (path: string, body: object | string, ...fields: string[]) =>
     post(`${ai.native('openai')}${path}`, body, ...fields)
   return { ai, ask, native, post, models, url: provider.url }
 }
@@ -169,6 +171,33 @@ test('other models that a body names do not go around a block', async t => {
   }
   assert.equal((await ask('openrouter/openai/gpt-4o', { models: ['openai/gpt-4o-mini'] })).status, 200)
   assert.deepEqual(models, ['openai/gpt-4o'])
+})
+
+test('other models count however a body names them, and where the path has its model', async t => {
+  const { ai, native, post, models } = await start(t, [
+    policy('All', free),
+    policy('No o3', block, { resource: { model: '*o3' } }),
+  ])
+  const chat = '/v1/chat/completions'
+  const texts = [
+    '"models":["o3"],"models":["gpt-4o"]',
+    '"Models":"o3"',
+    '"Tools":[{"type":"advisor","model":"o3"}]',
+    '"tools":[{"model":"o3"}],"tools":[]',
+    '"tools":[{"type":"advisor","Model":"o3"}]',
+    '"providerOptions":{"gateway":{"models":["o3"]}},"providerOptions":{}',
+  ]
+  const google = `${ai.native('google-ai-studio')}/v1beta/models/gemini-3:generateContent`
+  for (const text of texts) {
+    const body = `{"model":"gpt-4o","messages":[{"role":"user","content":"Hi"}],${text}}`
+    assert.equal((await native(chat, body)).status, 403, text)
+    assert.equal((await post(`${ai.rest}${chat}`, body.replace('gpt', 'openai/gpt'))).status, 403, text)
+    assert.equal((await post(google, `{"contents":[],${text}}`)).status, 403, text)
+  }
+  assert.equal((await post(google, '{"contents":[{"parts":[]}],"tools":[{}]}')).status, 200)
+  assert.equal((await post(google, '{}', 'Content-Encoding: gzip')).status, 403)
+  assert.equal((await post(google, "{'contents':[]}")).status, 403, 'some readers take more than JSON')
+  assert.equal(models.length, 1)
 })
 
 test('forms and embeddings are held to policies', async t => {

@@ -106,6 +106,9 @@ interface ApiTraits {
   readonly usesLimit: 'max_uses' | 'max_tool_calls' | null
 }
 
+/** Of no API that writes text. */
+export const textOnly: ApiTraits = { toolInput: false, functionResponse: false, usesLimit: null }
+
 /** Where a value is: in a part that is an image, a file or sound, or the medium itself; or in mere text. */
 type Place = 'outside' | 'carrier' | 'address' | 'bytes' | 'opaque'
 

@@ -2,14 +2,14 @@
 
 import { isUtf8 } from 'node:buffer'
 import { memoizeLast } from '../../base/memo.ts'
-import { isObject } from '../../base/text/json.ts'
 import { boundaryOf, partsOf } from '../parsing/multipart.ts'
 import { elementsAt, membersAt, type Span, textAt } from '../parsing/json-members.ts'
 import { folded } from './member-names.ts'
 import { type Insertion, type OutputLimit, outputLimit } from './max-tokens.ts'
 import { type Media, mediaIn } from './media.ts'
 import { operationOf, type Writing } from './operations.ts'
-import { RequestScan, type ScannedMember, type TopName, usualUses } from './request-scan.ts'
+import { type OtherModels, otherModelsOf } from './other-models.ts'
+import { RequestScan, type ScannedMember, textOnly, type TopName, usualUses } from './request-scan.ts'
 import type { WorstUsage } from '../usage/prices.ts'
 
 /** As it is sent to the provider. */
@@ -31,8 +31,8 @@ interface PricedCall {
 export interface WorstCase extends WorstUsage {
   /** Null if it cannot be known. */
   readonly model: string | null
-  /** Those that the provider may use in its place; null for one that cannot be known. */
-  readonly otherModels: readonly (string | null)[]
+  /** Those that the provider may use in its place. */
+  readonly otherModels: OtherModels
   /** Tokens of one response, as they will be sent; null for calls that take no such limit. */
   readonly limit: number | null
   /** To be sent, so that the output has a limit. */
@@ -72,7 +72,7 @@ export function worstCaseOf(call: PricedCall): WorstCase | null {
   if (!scan.read()) return null
   const model = call.model ?? (call.isNamedInPath ? null : modelIn(scan))
   if (call.model === null && model !== null) operation = operationOf(provider, model, path)!
-  const otherModels = otherModelsIn(scan)
+  const otherModels = otherModelsOf(scan)
   const media = mediaIn(scan, model ?? '')
   if (operation.kind === 'writing') return worstOfWriting(call, operation, scan, media, model, otherModels)
   const tokensIn = tokensOfText(body.length - media.bytes) + media.tokens
@@ -138,46 +138,6 @@ function isAt(json: Buffer, start: number, end: number, bytes: Buffer): boolean 
 /** Of the name with its quotes, which may have characters of several bytes. */
 const longestModel = 1024
 
-/** Routers among the providers take further models that they may call, and so do some tools. */
-function otherModelsIn(scan: RequestScan): readonly (string | null)[] {
-  let others: (string | null)[] | null = null
-  for (const { name, start, end } of scan.members)
-    if (ofOtherModels.has(name)) (others ??= []).push(...modelsIn(scan.json, { start, end }, name))
-  for (const span of scan.modelsOfTools) (others ??= []).push(...modelsIn(scan.json, span, 'models'))
-  return others ?? none
-}
-
-function modelsIn(json: Buffer, { start, end }: Span, name: TopName): readonly (string | null)[] {
-  try {
-    const value: unknown = JSON.parse(json.toString('utf8', start, end))
-    const models = name === 'providerOptions' ? modelsOfOptions(value) : value
-    return models == null ? none : [models].flat().map(nameOf)
-  } catch {
-    return unknown
-  }
-}
-
-function modelsOfOptions(options: unknown): unknown {
-  const gateway = isObject(options) ? options.gateway : null
-  return isObject(gateway) ? gateway.models : null
-}
-
-function nameOf(value: unknown): string | null {
-  const model = isObject(value) ? value.model : value
-  return typeof model === 'string' ? model : null
-}
-
-const ofOtherModels: ReadonlySet<TopName> = new Set([
-  'models',
-  'fallbacks',
-  'fallback_models',
-  'providerOptions',
-])
-const none: readonly (string | null)[] = []
-const unknown: readonly (string | null)[] = [null]
-
-const textOnly = { toolInput: false, functionResponse: false, usesLimit: null }
-
 /** Of the largest image in the best quality, with partial ones. */
 const tokensOfMadeImage = 6600
 /** Slow speech has more than a second for three letters. */
@@ -189,7 +149,7 @@ function worstOfWriting(
   scan: RequestScan,
   media: Media,
   model: string | null,
-  otherModels: WorstCase['otherModels'],
+  otherModels: OtherModels,
 ): WorstCase | null {
   const limit = limitOfWriting(scan, operation, defaultMaxTokens)
   if (limit === null) return null

@@ -1,5 +1,6 @@
 // Holds a call to the policies of its gateway: each attempt of it, before its provider is asked.
 
+import type { OtherModels } from '../../ai/worst-case/other-models.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
 import { type CallFacts, callerOf, nobody } from '../../budgets/buckets.ts'
 import { policiesOf } from '../../budgets/policies/compile.ts'
@@ -17,7 +18,7 @@ export function decideCall(
   ai: AiExchange,
   provider: Provider,
   model: string | null,
-  others: readonly (string | null)[] = [],
+  others: OtherModels,
 ): Allowance | null | Refusal {
   const decided = decide(ai, provider, model)
   if (decided === null || decided.type !== 'allow') return decided && refuse(ai, provider, model, decided)

@@ -41,7 +41,7 @@ function countFor(
   const model = route === null ? asked.model : firstModel(x, ai, route)
   const found = providersOf(x, ai).model(model)
   if (found !== null && !canCount(found.provider)) {
-    const allowance = decideCall(ai, found.provider, found.name, otherModelsOf(asked.request))
+    const allowance = decideCall(ai, found.provider, found.name, otherModelsOf(asked))
     if (allowance !== null && 'error' in allowance) return allowance
     return respondWithJson(x, estimateOf(asked), 'svc-aig-estimated: true\r\n')
   }

@@ -22,7 +22,7 @@ import { beginCourse, beginNativeCourse, routeOf } from './begin-course.ts'
 import { providersOf, withOwnProviders } from './own-providers.ts'
 import { isMetered, measuringTap } from './open-log.ts'
 import { decideCall, isPoliced } from '../ai-call/policies.ts'
-import { calledModels, isModelInBody, refuseNativeModel } from './token-limits.ts'
+import { calledModels, mayNameModels, refuseNativeModel } from './token-limits.ts'
 import { type ParsedTarget, planModel, sendTo, takeCall } from './take-call.ts'
 
 /**
@@ -50,10 +50,10 @@ function planKnown(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict {
   return needsModel ? planLimited(x, ai, route) : planNativeCall(x, ai, route, null)
 }
 
-/** The model matters: a body that has to tell which one is called is read first. */
+/** The model matters: a body that may tell which ones are called is read first. */
 function planLimited(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
   const { provider, path } = route
-  if (x.requestBody.done || (!isMetered(x, ai) && !isModelInBody(ai, provider, path))) {
+  if (x.requestBody.done || (!isMetered(x, ai) && !mayNameModels(ai, provider, path))) {
     const allowance = allowNative(ai, route, noBody)
     return isRefusal(allowance) ? allowance : planNativeCall(x, ai, route, allowance)
   }

@@ -15,7 +15,7 @@ import { isRead, repeated } from '../ai-call/request-fields.ts'
 import { rewritingOf } from '../ai-call/rewriting.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { providersOf } from './own-providers.ts'
-import { decideCall } from '../ai-call/policies.ts'
+import { decideCall, isPoliced } from '../ai-call/policies.ts'
 import { refuseWithoutKey } from './provider-keys.ts'
 import { otherModelsOf, refuseModel } from './token-limits.ts'
 
@@ -45,7 +45,7 @@ export function planModel(
     isRouted: ai.isRouted,
   })
   if ('error' in call) return call
-  const allowance = decideCall(ai, call.provider, call.model, otherModelsOf(asked.request))
+  const allowance = isPoliced(ai) ? decideCall(ai, call.provider, call.model, otherModelsOf(asked)) : null
   if (allowance !== null && 'error' in allowance) return allowance
   return { ...atCloud(call, x.head.fields), allowance }
 }

@@ -2,9 +2,10 @@
 
 import { memoizeLast } from '../../base/memo.ts'
 import { withoutQuery } from '../../base/path/path.ts'
-import { isObject } from '../../base/text/json.ts'
 import type { Provider, Providers } from '../../ai/providers/providers.ts'
+import { boundaryOf } from '../../ai/parsing/multipart.ts'
 import { type CallRequest, readRequest } from '../../ai/request-body.ts'
+import { type OtherModels, otherModelsIn } from '../../ai/worst-case/other-models.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { TokenLimits } from '../../store/records/records.ts'
@@ -26,14 +27,15 @@ export function allowsName({ token, gateway }: AiExchange, name: string): boolea
 /** Refuses a model that the token may not call. One that no provider has is refused elsewhere. */
 export function refuseModel(
   ai: AiExchange,
-  { model, request }: Pick<CallRequest, 'model' | 'request'>,
+  asked: CallRequest,
   providers: Pick<Providers, 'model'>,
 ): Refusal | null {
   if (ai.token?.models === undefined) return null
+  const { model } = asked
   const found = providers.model(model)
   if (found === null) return null
   const isAllowed = ai.isAllowedByName || allowsName(ai, model)
-  const others = otherModelsOf(request)
+  const others = otherModelsOf(asked)
   return refuseUnless(ai, found.provider, isAllowed ? others : [found.name, ...others])
 }
 
@@ -48,11 +50,12 @@ export function refuseNativeModel(
 }
 
 /** The model of a provider-native call, and others that its provider may call; null if it cannot be known. */
-type CalledModels = readonly [model: string | null, ...others: (string | null)[]]
+type CalledModels = readonly [model: string | null, ...others: OtherModels]
 
 export function calledModels(ai: AiExchange, provider: Provider, path: string, body: Buffer): CalledModels {
   const inPath = modelInPath(provider, path)
-  return inPath === null ? modelsInBody(ai, path, body) : [inPath]
+  if (inPath === null) return modelsInBody(ai, path, body)
+  return isModelInPath(path) ? [inPath, ...othersBesidePath(ai, body)] : [inPath]
 }
 
 /**
@@ -92,57 +95,45 @@ function unescaped(text: string): string | null {
   }
 }
 
-/** Whether the body of a provider-native call has to tell its model. */
-export function isModelInBody(ai: AiExchange, provider: Provider, path: string): boolean {
-  return modelInPath(provider, path) === null && isNamedInBody(ai, path)
+/** Whether the body of a provider-native call may name models. */
+export function mayNameModels(ai: AiExchange, provider: Provider, path: string): boolean {
+  return modelInPath(provider, path) === null ? isNamedInBody(ai, path) : isModelInPath(path) && isJson(ai)
 }
 
 /** Calls whose body names the model in `model`. What others may run cannot be known. */
 const callWithModel =
   /\/(?:chat\/completions|completions|embeddings|responses|messages|messages\/count_tokens|moderations|images\/generations|audio\/speech|rerank|api\/(?:chat|generate|embed|embeddings))$/
 
-function isNamedInBody({ fields }: AiExchange, path: string): boolean {
-  const { contentType, contentEncoding } = fields
-  const isJson = contentEncoding === null && (contentType === null || jsonType.test(contentType))
+function isNamedInBody(ai: AiExchange, path: string): boolean {
   const plain = withoutQuery(path)
-  return isJson && callWithModel.test(plain) && !callInPath.test(plain)
+  return isJson(ai) && callWithModel.test(plain) && !callInPath.test(plain)
+}
+
+function isJson({ fields: { contentType, contentEncoding } }: AiExchange): boolean {
+  return contentEncoding === null && (contentType === null || jsonType.test(contentType))
 }
 
 function modelsInBody(ai: AiExchange, path: string, body: Buffer): CalledModels {
   const asked = isNamedInBody(ai, path) ? readRequest(body) : noRequest
-  return 'error' in asked ? unknown : [asked.model, ...otherModelsOf(asked.request)]
+  return 'error' in asked ? unknown : [asked.model, ...otherModelsOf(asked)]
 }
 
 const noRequest = refuseCall('no_json_object')
 const unknown = [null] as const
+const none: OtherModels = []
 
-/**
- * Routers among the providers take further models that they may call, and so do some tools; null for one that
- * has no name.
- */
-export function otherModelsOf(request: CallRequest['request']): readonly (string | null)[] {
-  const named = Object.keys(request)
-    .filter(name => ofOtherModels.test(name))
-    .flatMap(name => [request[name]].flat().map(nameOf))
-  return [...named, ...modelsOfOptions(request.providerOptions), ...modelsOfTools(request.tools)]
+/** The models that a request names besides its own. */
+export function otherModelsOf({ bytes, members }: Pick<CallRequest, 'bytes' | 'members'>): OtherModels {
+  return otherModelsIn(bytes, members)
 }
 
-/** Those of `providerOptions.gateway.models`. */
-function modelsOfOptions(options: unknown): readonly (string | null)[] {
-  const gateway = isObject(options) ? options.gateway : null
-  const models = isObject(gateway) ? gateway.models : null
-  return models == null ? [] : [models].flat().map(nameOf)
-}
-
-function modelsOfTools(tools: unknown): readonly (string | null)[] {
-  return Array.isArray(tools) ? tools.filter(tool => isObject(tool) && tool.model != null).map(nameOf) : []
-}
-
-const ofOtherModels = /^(?:models|fallbacks|fallback_models)$/i
-
-function nameOf(value: unknown): string | null {
-  const model = isObject(value) ? value.model : value
-  return typeof model === 'string' ? model : null
+/** Those in the body of a call whose path names the model. */
+function othersBesidePath({ fields }: AiExchange, body: Buffer): OtherModels {
+  const { contentType, contentEncoding } = fields
+  if (contentEncoding !== null) return unknown
+  if (contentType !== null && !jsonType.test(contentType))
+    return boundaryOf(contentType) === null ? unknown : none
+  return body.length === 0 ? none : otherModelsIn(body)
 }
 
 function refuseUnless(
