@@ -144,6 +144,38 @@ test('a response that has not ended is charged all that it may take', async t =>
   assert.equal(await spent(ai), first)
 })
 
+test('an event that does not fit and is not passed on makes no open response dearer', async t => {
+  const { ai, connect, heard } = await open(t, [tokens(3 * first)], () => [created])
+  const { socket, seen, say, closed } = connect()
+  await once(socket, 'open')
+  say(create)
+  await until(() => seen.length === 1)
+  say({ type: 'session.update', session: { instructions: 'x'.repeat(100_000), max_output_tokens: 9_000 } })
+  assert.equal(((await closed) as [number])[0], 1008)
+  assert.equal(heard.length, 1)
+  assert.equal(await spent(ai), first)
+})
+
+test('a response whose use its provider does not say is charged all that it may take, unless it failed', async t => {
+  const ends = [
+    { status: 'failed' },
+    { status: 'completed', usage: null },
+    { status: 'cancelled', usage: {} },
+  ]
+  const { ai, connect } = await open(t, [tokens(1_000_000)], () => [
+    created,
+    { type: 'response.done', response: ends.shift() },
+  ])
+  const { socket, seen, say } = connect()
+  await once(socket, 'open')
+  for (const count of [2, 4, 6]) {
+    say(create)
+    await until(() => seen.length === count)
+  }
+  socket.close()
+  assert.equal(await spent(ai), 2 * first)
+})
+
 test('a session whose messages cannot be read ends', async t => {
   const { connect } = await open(t, [tokens(1_000_000)], responds)
   const { socket, closed } = connect()

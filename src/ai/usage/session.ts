@@ -11,8 +11,8 @@ const most = 1000
 /** Who hears of each response of a session. */
 export interface SessionFollower {
   responseBegan(): void
-  /** Null if the provider does not say what it used. */
-  responseEnded(usage: Usage | null): void
+  /** Null if the provider does not say what it used; one that failed may have used nothing. */
+  responseEnded(usage: Usage | null, hasFailed: boolean): void
 }
 
 export class SessionUsage {
@@ -46,7 +46,7 @@ export class SessionUsage {
     this.#open = 0
     const usage = this.#usageOf(response)
     if (usage !== null) this.#add(usage)
-    this.follower?.responseEnded(usage)
+    this.follower?.responseEnded(usage, response.status === 'failed')
   }
 
   #usageOf({ usage, service_tier: tier }: Readonly<Record<string, unknown>>): Usage | null {

@@ -15,24 +15,39 @@ const bytesOfSound = 4_096
 const bytesOfTelephone = 1_024
 const tokensOfImage = 5_000
 
-export class SessionWorstCase {
-  #text = 0
+/** What the events of a client have. */
+interface Said {
+  text: number
   /** Bytes of base64. */
-  #sound = 0
-  #images = 0
-  #isTelephone = false
+  sound: number
+  images: number
+  isTelephone: boolean
+  /** Tokens that a response may have. */
+  most: number
+}
+
+export class SessionWorstCase {
+  #said: Said = { text: 0, sound: 0, images: 0, isTelephone: false, most: usualMost }
+  #saidBefore = this.#said
   #written = 0
-  #most = usualMost
 
   /** Takes an event of the client; true if it asks for a response. */
   take(text: string): boolean {
     const event = parse(text)
-    this.#text += Buffer.byteLength(text)
+    this.#saidBefore = this.#said
+    const said = { ...this.#said }
+    this.#said = said
+    said.text += Buffer.byteLength(text)
     if (!isObject(event)) return false
-    if (telephone.test(text)) this.#isTelephone = true
-    this.#findSettings(event, 0)
-    this.#countMedia(event)
+    if (telephone.test(text)) said.isTelephone = true
+    findSettings(said, event, 0)
+    countMedia(said, event)
     return event.type === 'response.create'
+  }
+
+  /** Forgets the last event: its provider does not get it. */
+  takeBack(): void {
+    this.#said = this.#saidBefore
   }
 
   /** What a response has written is input of the next one. */
@@ -42,50 +57,53 @@ export class SessionWorstCase {
 
   /** Of a response that begins now. */
   get ahead(): WorstUsage {
-    const sound = Math.ceil(this.#sound / (this.#isTelephone ? bytesOfTelephone : bytesOfSound))
-    const text = Math.ceil(this.#text / bytesOfToken) + this.#images * tokensOfImage
-    const audioIn = roundedUp(sound + this.#written)
-    const tokensIn = Math.min(longestContext, audioIn + roundedUp(text))
+    const { text, sound, images, isTelephone, most } = this.#said
+    const heard = Math.ceil(sound / (isTelephone ? bytesOfTelephone : bytesOfSound))
+    const read = Math.ceil(text / bytesOfToken) + images * tokensOfImage
+    const audioIn = roundedUp(heard + this.#written)
+    const tokensIn = Math.min(longestContext, audioIn + roundedUp(read))
     return {
       ...{ ...noSpending, tokensIn, audioIn: Math.min(audioIn, tokensIn) },
-      ...{ tokensOut: this.#most, audioOut: this.#most },
+      ...{ tokensOut: most, audioOut: most },
     }
   }
+}
 
-  /** Finds the maximum of output, and the format of sound. */
-  #findSettings(value: object, depth: number): void {
-    if (depth > deepest) return
-    for (const [name, member] of Object.entries(value)) {
-      if (typeof member === 'object' && member !== null) this.#findSettings(member, depth + 1)
-      else if (typeof member === 'number' && limits.has(name))
-        this.#most = Math.max(this.#most, bounded(member))
-      else if (typeof member === 'string' && member.length <= longestFormat && telephone.test(member))
-        this.#isTelephone = true
-    }
+/** Finds the maximum of output, and the format of sound. */
+function findSettings(said: Said, value: object, depth: number): void {
+  if (depth > deepest) return
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member === 'object' && member !== null) findSettings(said, member, depth + 1)
+    else if (typeof member === 'number' && limits.has(name)) said.most = Math.max(said.most, bounded(member))
+    else if (typeof member === 'string' && member.length <= longestFormat && telephone.test(member))
+      said.isTelephone = true
   }
+}
 
-  /** Takes sound and images out of the text, where the API has them: anywhere else, the model reads text. */
-  #countMedia({ type, audio, item, response }: Readonly<Record<string, unknown>>): void {
-    if (type === 'input_audio_buffer.append') this.#countSound(audio)
-    const input = isObject(response) && Array.isArray(response.input) ? response.input : none
-    for (const message of [item, ...input])
-      if (isObject(message) && Array.isArray(message.content)) message.content.forEach(this.#countPart)
-  }
+type Event = Readonly<Record<string, unknown>>
 
-  readonly #countPart = (part: unknown): void => {
-    if (!isObject(part)) return
-    if (part.type === 'input_audio') this.#countSound(part.audio)
-    if (part.type !== 'input_image') return
-    this.#images++
-    const { image_url: image } = part
-    if (typeof image === 'string' && image.startsWith('data:image/')) this.#text -= image.length
+/** Takes sound and images out of the text, where the API has them: anywhere else, the model reads text. */
+function countMedia(said: Said, { type, audio, item, response }: Event): void {
+  if (type === 'input_audio_buffer.append') countSound(said, audio)
+  const input = isObject(response) && Array.isArray(response.input) ? response.input : none
+  for (const message of [item, ...input]) {
+    const parts: readonly unknown[] =
+      isObject(message) && Array.isArray(message.content) ? message.content : none
+    for (const part of parts) if (isObject(part)) countPart(said, part)
   }
+}
 
-  #countSound(audio: unknown): void {
-    if (typeof audio !== 'string') return
-    this.#sound += audio.length
-    this.#text -= audio.length
-  }
+function countPart(said: Said, { type, audio, image_url: image }: Event): void {
+  if (type === 'input_audio') countSound(said, audio)
+  if (type !== 'input_image') return
+  said.images++
+  if (typeof image === 'string' && image.startsWith('data:image/')) said.text -= image.length
+}
+
+function countSound(said: Said, audio: unknown): void {
+  if (typeof audio !== 'string') return
+  said.sound += audio.length
+  said.text -= audio.length
 }
 
 const telephone = /g711|audio\/pcm[ua]/i

@@ -53,6 +53,7 @@ export class SessionBudget implements SessionFollower {
   /** Nothing is passed on any more; returns what came of the client and was not. */
   end(): Buffer {
     if (this.#holdsRequest) this.#asked--
+    if (this.#held !== null && this.#held.text !== null) this.#worst.takeBack()
     const waiting = [...(this.#held === null ? [] : [this.#held]), ...this.#queue]
     this.#held = null
     this.#holdsRequest = false
@@ -67,10 +68,11 @@ export class SessionBudget implements SessionFollower {
     this.#reserve()
   }
 
-  responseEnded(usage: Usage | null): void {
+  responseEnded(usage: Usage | null, hasFailed: boolean): void {
     this.#begun = Math.max(0, this.#begun - 1)
     this.#asked = Math.max(0, this.#asked - 1)
     if (usage !== null) this.#add(usage)
+    else if (!hasFailed) this.#spent = this.#with(1)
     this.#reserve()
   }
 
