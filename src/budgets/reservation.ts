@@ -58,13 +58,19 @@ export class Reservation {
     return this.#purses[charge]?.remaining ?? this.charges[charge]!.limit
   }
 
-  /** Ends the reservation with what the call spent, by charge: less than reserved, or more. */
+  /**
+   * Ends the reservation with what the call spent, by charge: less than reserved, or more. What is no amount,
+   * such as NaN, counts as all that is reserved.
+   */
   settle(spent: readonly number[]): void {
     if (this.#isSettled) return
     this.#isSettled = true
     for (let i = 0; i < this.#purses.length; i++) {
       const purse = this.#purses[i]!
-      purse.settle(this.#reserved[i]!, (this.#atRisk ?? this.#reserved)[i]!, spent[i]!, this.#isGranted)
+      const reserved = this.#reserved[i]!
+      const atRisk = (this.#atRisk ?? this.#reserved)[i]!
+      const amount = spent[i]
+      purse.settle(reserved, atRisk, isAmount(amount) ? amount : reserved, this.#isGranted)
       purse.leave()
     }
   }
@@ -78,17 +84,28 @@ export class Reservation {
   checkpoint(amounts: readonly number[]): void {
     if (this.#isSettled) return
     const before = this.#atRisk ?? this.#reserved
-    const atRisk = amounts.map((amount, i) => Math.min(amount, this.#reserved[i]!))
+    const atRisk = amounts.map((amount, i) => {
+      const reserved = this.#reserved[i]!
+      return isAmount(amount) ? Math.min(amount, reserved) : reserved
+    })
     for (const [i, purse] of this.#purses.entries()) purse.risk(atRisk[i]! - before[i]!)
     this.#atRisk = atRisk
   }
 
-  /** Reserves more; null if it fits, and else nothing more is reserved. */
+  /** Reserves more; null if it fits, and else nothing more is reserved. What is no amount never fits. */
   extend(amounts: readonly number[]): MaybeAtOnce<BudgetRefusal | null> {
+    const charge = this.charges.findIndex((_, i) => !isAmount(amounts[i]))
+    if (charge !== -1) return this.#neverFitting(charge)
     const verdict = this.#lender.lend(this.#account, this.charges, this.#purses, amounts)
     return verdict instanceof Promise
       ? verdict.then(verdict => this.#grow(amounts, verdict))
       : this.#grow(amounts, verdict)
+  }
+
+  #neverFitting(charge: number): BudgetRefusal {
+    const { limit } = this.charges[charge]!
+    const spent = Math.max(0, limit - this.remaining(charge))
+    return { reason: 'never', charge, limit, spent, wait: Number.POSITIVE_INFINITY }
   }
 
   #grow(amounts: readonly number[], decision: Decision): BudgetRefusal | null {
@@ -105,6 +122,11 @@ export class Reservation {
     }
     return null
   }
+}
+
+/** What can be counted without an error. */
+function isAmount(amount: number | undefined): amount is number {
+  return Number.isSafeInteger(amount) && amount! >= 0
 }
 
 function amountOf({ amount }: Charge): number {
