@@ -62,7 +62,7 @@ async function start(t: TestContext, policies: readonly Policy[], settings: AiSe
     post(`${ai.rest}/v1/chat/completions`, { model, messages, ...more }, ...fields)
   const native = (path: string, body: object | string, ...fields: string[]) =>
     post(`${ai.native('openai')}${path}`, body, ...fields)
-  return { ai, ask, native, post, models, url: provider.url }
+  return { ai, ask, native, post, models, provider, url: provider.url }
 }
 
 test('a block wins, is named, is not to be retried, and reaches neither provider nor log', async t => {
@@ -330,6 +330,30 @@ test('a WebSocket session is held to policies before its provider is asked', asy
   assert.equal(refused.status, 403)
   assert.match(refused.text, /No realtime/)
   assert.deepEqual(models, [])
+})
+
+test('a field that names another method does not reach a provider, as limits count by that of the request', async t => {
+  const rule: SpendRule = {
+    ...{ id: 'all', isEnabled: true, unit: 'cost', limit: 1, window: 'day' },
+    ...{ technique: 'fixed', whenUnreachable: 'closed' },
+  }
+  const { ai, provider } = await start(t, [policy('All', free)], {
+    gateway: { spendLimits: { isEnabled: true, rules: [rule] } },
+  })
+  const names = ['X-HTTP-Method-Override', 'x-http-method', 'X-Method-Override', 'X_HTTP_METHOD_OVERRIDE']
+  for (const method of ['GET', 'DELETE', 'POST']) {
+    const body = JSON.stringify({ model: 'gpt-4o', messages })
+    const asked = call(`${ai.native('openai')}/v1/chat/completions`, body, 'X-Other: POST')
+    const fields = [`svc-aig-authorization: Bearer ${ai.token}`, ...names.map(name => `${name}: POST`)]
+    const lines = asked.replace('POST', method).replace('\r\n', `\r\n${fields.join('\r\n')}\r\n`)
+    assert.equal((await ai.edge.ask(lines)).status, 200, method)
+    const sent = provider.requests.at(-1)!
+    assert.equal(sent.startLine.split(' ')[0], method)
+    assert.deepEqual(
+      [...names, 'X-Other'].map(name => sent.field(name)),
+      [null, null, null, null, 'POST'],
+    )
+  }
 })
 
 test('a gateway without authentication has calls of nobody', async t => {

@@ -1,6 +1,7 @@
 // An AI call as its provider sees it, without anything about the client behind the gateway.
 
 import { crosses, equalsIgnoreCase, field, type FieldId } from '../../http1/fields/fields.ts'
+import { isMethodOverride } from '../../http1/fields/method-override.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { KeyRing } from '../../ai/providers/key-ring.ts'
 import type { Dialect } from '../../ai/providers/provider-rows.ts'
@@ -180,8 +181,10 @@ const extensions = 'sec-websocket-extensions'
 /** Providers refuse pages by their origin, which the gateway has judged. */
 const ofPage = ['cookie', 'origin', 'referer']
 
+/** Budgets count a call by its own method: what only reads costs nothing. */
 function isNotForwarded(name: string): boolean {
-  return isForGateway(name) || isOneOf(name, ofPage) || equalsIgnoreCase(name, extensions)
+  if (isForGateway(name) || isMethodOverride(name)) return true
+  return isOneOf(name, ofPage) || equalsIgnoreCase(name, extensions)
 }
 
 /** Another API than the provider's might read it differently. */

@@ -6,6 +6,7 @@ import { normalPath, withoutQuery } from '../../base/path/path.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { abroad, equalsIgnoreCase, field } from '../../http1/fields/fields.ts'
+import { isMethodOverride } from '../../http1/fields/method-override.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { isValid, certificateOf } from './client-certificate.ts'
 import type { Exchange } from './exchange.ts'
@@ -123,22 +124,12 @@ const lowerCase = /[a-z]/
 const ambiguousMethod = new Error('ambiguous method')
 const standard: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Rails, Laravel, Symfony and ASP.NET may use such fields. */
 function namesOtherMethod(method: string, fields: readonly string[]): boolean {
   const own = method.toLowerCase()
   for (let i = 0; i < fields.length; i += 2)
-    if (isOverride(fields[i]!) && !equalsIgnoreCase(fields[i + 1]!, own)) return true
+    if (isMethodOverride(fields[i]!) && !equalsIgnoreCase(fields[i + 1]!, own)) return true
   return false
 }
-
-function isOverride(name: string): boolean {
-  return overrideLengths.has(name.length) && override.test(name)
-}
-
-const override = /^x[^a-z0-9](?:http[^a-z0-9]method(?:[^a-z0-9]override)?|method[^a-z0-9]override)$/i
-const overrideLengths: ReadonlySet<number> = new Set(
-  ['x-http-method', 'x-method-override', 'x-http-method-override'].map(({ length }) => length),
-)
 
 class SentRequestFacts extends ExchangeRequestFacts {
   protected override pathOf({ head }: Exchange): string {
