@@ -11,6 +11,8 @@ interface NewProviderConfig {
   readonly secret: string
 }
 
+const provider = /^[a-z0-9-]{1,64}$/
+export const providerPattern = provider.source
 const alias = /^[A-Za-z0-9._-]{1,64}$/
 export const aliasPattern = alias.source
 
@@ -27,7 +29,7 @@ export function readProviderConfig(body: unknown): NewProviderConfig | readonly 
     if (members[name].value !== undefined)
       members[name].refuse('is not supported for a key: set the rate limit of the gateway')
   const read = {
-    provider: members.provider_slug.text(64) ?? '',
+    provider: members.provider_slug.ruled(text => (provider.test(text) ? null : providerRule)) ?? '',
     alias: members.alias.ruled(text => (alias.test(text) ? null : aliasRule)) ?? '',
     isDefault: members.default_config.flag() ?? false,
     secret: members.secret.by(providerKey) ?? '',
@@ -36,4 +38,5 @@ export function readProviderConfig(body: unknown): NewProviderConfig | readonly 
   return faults.length > 0 ? faults : read
 }
 
+const providerRule = 'must be 1 to 64 lower-case letters, digits and hyphens'
 const aliasRule = 'must be 1 to 64 letters, digits, dots, hyphens and underscores'

@@ -1,14 +1,13 @@
 // Schemas of keys of providers, in requests and in responses.
 
 import { about, closed, flag, id, open, orNull, type Schema, text, time } from '../schema/schema.ts'
-import { aliasPattern } from './body.ts'
+import { aliasPattern, providerPattern } from './body.ts'
 
 const alias: Schema = about('Calls choose it by `svc-aig-byok-alias`.', { ...text, pattern: aliasPattern })
 const isDefault = about('Whether calls use it that name no alias.', flag)
 const provider = about('As callers name the provider; `custom-SLUG` for one of the account.', {
   ...text,
-  minLength: 1,
-  maxLength: 64,
+  pattern: providerPattern,
 })
 
 export const newProviderConfig = closed({

@@ -74,6 +74,7 @@ const unspoken = [
   /^spend_limits\.rules\[\d+\]\.metadata must have at most 5 members/,
   /^unpriced_cost must be a number of USD above 0/,
   /^Commit not found$/,
+  /^(resource\.(model|provider)(\[\d+\])?|identity\.\w+|model|provider) must (be a string of 1|not contain control)/,
   /^actor must /,
   /^condition must be a CEL expression/,
   /^action\.(amount must be a number of USD above 0|time_zone must be (the name|left out))/,
@@ -324,6 +325,21 @@ const values: fc.Arbitrary<Json> = fc.oneof(
     .map(count => Array.from({ length: count }, (_, i) => `https://a${i}.example`)),
   fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
 )
+
+test('odd texts are valid or invalid for both, in any place', async t => {
+  const api = await start(t)
+  const seen = new Set<string>()
+  for (const operation of withBody)
+    for (const example of operation.body!.examples as Json[])
+      for (const place of placesOf(example)) {
+        const kind = `${operation.id} ${place.map(step => (/^\d+$/.test(step) ? '' : step)).join('.')}`
+        if (seen.has(kind)) continue
+        seen.add(kind)
+        for (const text of ['', ' ', '\u202e', '\ud800', '\n', 'x\0', 'e\u0301', '*'])
+          await agree(api, operation, withAt(example, place, text))
+      }
+  assert.ok(seen.size > 200)
+})
 
 test('odd URIs are valid or invalid for both, in any member', async t => {
   const api = await start(t)
