@@ -137,11 +137,18 @@ export class Purse {
     this.#isStale = true
   }
 
-  /** Repeats a refusal that is fresh. In a sliding window, a larger call may have to wait for longer. */
+  /** Repeats a refusal that is fresh, if the wait that it says is that of a call of this amount too. */
   refusalOf(amount: number, now: number): BudgetState | null {
     const refusal = this.#refusal
     if (refusal === null || now >= refusal.until || amount < refusal.need) return null
-    return amount === refusal.need || this.window.kind !== 'sliding' ? refusal.state : null
+    return amount === refusal.need || this.#waitsAlike(amount, refusal) ? refusal.state : null
+  }
+
+  /** What is leased may be free soon. For what is spent, a larger call in a sliding window waits longer. */
+  #waitsAlike(amount: number, { need, state }: { need: number; state: BudgetState }): boolean {
+    const { kind } = this.window
+    const isWithin = (amount: number) => state.spent + amount <= this.#limit
+    return kind === 'none' || isWithin(amount) || (kind === 'fixed' && !isWithin(need))
   }
 
   refuse(need: number, state: BudgetState, now: number): void {

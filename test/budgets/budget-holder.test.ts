@@ -158,6 +158,19 @@ test('a refusal that is repeated says of a larger call what is true of it', asyn
   }
 })
 
+test('a larger call than one that only waits for leases is told when what is spent lets it fit', async () => {
+  const place = new Place()
+  ;(await admitted(place.holder, charge(600))).settle([600])
+  const held = await admitted(place.holder, charge(300))
+  const small = await refused(place.holder, charge(200))
+  const steps = place.steps.length
+  assert.equal((await refused(place.holder, charge(400))).wait, small.wait)
+  assert.equal(place.steps.length, steps)
+  const large = await refused(place.holder, charge(401))
+  assert.ok(small.wait <= 1_000 && large.wait > 1_000, `${small.wait} ${large.wait}`)
+  held.settle([0])
+})
+
 test('a raised limit counts at once', async () => {
   const place = new Place()
   await admitted(place.holder, charge(1_000))
