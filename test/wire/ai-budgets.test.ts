@@ -224,6 +224,22 @@ for (const [name, path, body, fields] of [
     await until(async () => (await ask()).status !== 403)
   })
 
+test('the body names no model where a provider may read one in the path', async t => {
+  const cheap = { ...prices[0]!, model: 'openai/cheap' }
+  const { ai, bodies } = await start(t, [rule()], { ai: { prices: [...prices, cheap] } })
+  const ask = (path: string) => {
+    const field = `svc-aig-authorization: Bearer ${ai.token}`
+    return ai.edge.ask(call(`${ai.native('openai')}${path}/chat/completions`, '{"model":"cheap"}', field))
+  }
+  for (const path of ['/deployments/%67pt-4o', '/deployments//gpt-4o', '/Deployments/gpt-4o;v=1']) {
+    const { status, text } = await ask(path)
+    assert.equal(status, 403, path)
+    assert.match(text, /has no price/)
+  }
+  assert.deepEqual(bodies, [])
+  assert.equal((await ask('/v1')).status, 200)
+})
+
 test('native calls that spend nothing are served without a price', async t => {
   const { ai } = await start(t, [rule()])
   const fields = ['Host: ai.test', `svc-aig-authorization: Bearer ${ai.token}`, 'Content-Length: 0']

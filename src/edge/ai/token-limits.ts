@@ -72,20 +72,45 @@ export function modelInPath({ name, base }: Provider, path: string): string | nu
   return models.length === 1 ? models[0]! : null
 }
 
-/** Whether a path is of the kind that names a model, so that the body does not. */
+/**
+ * Whether a path is of the kind that names a model, so that the body does not, or may be one to a provider
+ * that unescapes it, merges slashes or ignores case.
+ */
 export function isModelInPath(path: string): boolean {
-  return inPath(path).model !== null
+  return inPath(path).namesModel
 }
 
 /** Most calls are like the one before. */
 const inPath = memoizeLast((path: string) => {
   const plain = withoutQuery(path)
   const [, ...models] = callInPath.exec(plain) ?? []
-  return { plain, model: models.find(model => model !== undefined) ?? null }
+  const model = models.find(model => model !== undefined) ?? null
+  return { plain, model, namesModel: model !== null || mayNameModel(plain) }
 })
 
 const callInPath =
   /^(?:\/(?!models?\/|deployments\/)[\w.-]+)*\/(?:models\/([\w.@~-]{1,256}):\w+|deployments\/([\w.@~-]{1,256})(?:\/(?!deployments\/)[\w-]+)+|model\/((?:[\w.:~-]|%[\dA-Fa-f]{2}){1,256})\/[\w-]+)$/
+
+function mayNameModel(plain: string): boolean {
+  const path = canonical(plain)
+  if (path.includes(':', path.lastIndexOf('/'))) return true
+  return beforeModels.some(folder => {
+    const at = path.indexOf(folder)
+    return at !== -1 && path.includes('/', at + folder.length)
+  })
+}
+
+const beforeModels = ['/deployments/', '/model/']
+
+function canonical(plain: string): string {
+  const characters = plain.replace(/%([\da-f]{2})/gi, (_, hex) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return characters
+    .replace(/;[^/\\]*/g, '')
+    .replace(/[/\\]+/g, '/')
+    .toLowerCase()
+}
 
 function unescaped(text: string): string | null {
   try {
@@ -106,7 +131,7 @@ const callWithModel =
 
 function isNamedInBody(ai: AiExchange, path: string): boolean {
   const plain = withoutQuery(path)
-  return isJson(ai) && callWithModel.test(plain) && !callInPath.test(plain)
+  return isJson(ai) && callWithModel.test(plain) && !isModelInPath(path)
 }
 
 function isJson({ fields: { contentType, contentEncoding } }: AiExchange): boolean {

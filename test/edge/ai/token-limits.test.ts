@@ -2,7 +2,7 @@ import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Provider } from '../../../src/ai/providers/providers.ts'
-import { modelInPath } from '../../../src/edge/ai/token-limits.ts'
+import { isModelInPath, modelInPath } from '../../../src/edge/ai/token-limits.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 
 const at = (name: string, path: string) =>
@@ -51,7 +51,35 @@ test('any other path decides nothing', () => {
     equal(at(name, path), null, path)
 })
 
+test('a path that a provider may read as one that names the model is no path whose body does', () => {
+  for (const path of [
+    '/openai/deployments/gpt-4o/chat/completions?api-version=1',
+    '/openai/deployments/%67pt-4o/chat/completions?api-version=1',
+    '/openai/%64eployments/gpt-4o/chat/completions',
+    '/openai/Deployments/gpt-4o/chat/completions',
+    '/openai/deployments//gpt-4o/chat/completions',
+    '/openai//deployments/gpt-4o/chat/completions',
+    '/openai/deployments\\gpt-4o/chat/completions',
+    '/openai/deployments;v=1/gpt-4o/chat/completions',
+    '/openai/deployments%2Fgpt-4o/chat/completions',
+    '/v1beta/models/gemini%2Dpro:generateContent',
+    '/v1beta/models/gemini-pro%3AgenerateContent',
+    '/v1beta/tunedModels/mine:generateContent',
+    '/%6dodel/amazon.nova-lite-v1:0/converse',
+  ])
+    equal(isModelInPath(path), true, path)
+  for (const path of [
+    '/v1/chat/completions?x=/deployments/a/b',
+    '/models/chat/completions',
+    '/models/org/name/v1/chat/completions',
+    '/v1//chat/completions',
+    '/v1beta/openai/chat/completions',
+  ])
+    equal(isModelInPath(path), false, path)
+})
+
 test('any path is read without throwing', () => {
   fc.assert(fc.property(fc.string({ unit: anyCharacter }), path => void at('openai', `/${path}`)))
   equal(at('azure-openai', `${'/a'.repeat(8_000)}/deployments/${'/a'.repeat(8_000)}!`), null)
+  equal(at('aws-bedrock', `${'/model/a'.repeat(8_000)}!`), null)
 })
