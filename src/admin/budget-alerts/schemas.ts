@@ -9,6 +9,7 @@ import {
   open,
   orNull,
   type Schema,
+  setOf,
   text,
   time,
   whole,
@@ -21,7 +22,7 @@ const threshold = whole(1, maxThreshold)
 
 export const newBudgetAlert = closed({
   url: about('https, at a public address; without a user, a password or a fragment.', url),
-  thresholds: about('Percent of a limit, each once.', listOf(threshold, 1, maxThresholds)),
+  thresholds: about('Percent of a limit.', setOf(threshold, 1, maxThresholds)),
 })
 
 const members = {

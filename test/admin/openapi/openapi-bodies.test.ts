@@ -394,6 +394,7 @@ test('lengths and counts end where the server says', async t => {
       ['https://a.example'],
       many(21, i => `https://a${i}.example`),
     ],
+    ['createBudgetAlert', 'thresholds', [50, 95], [50, 95, 50]],
     ['createErrorRule', 'content', 'c'.repeat(10_240), 'c'.repeat(10_241)],
     ['createErrorRule', 'content', 'c', ''],
     ['createErrorRule', 'status_code', 400, 399],
