@@ -16,8 +16,8 @@ import {
 const tag = 'Policies'
 const policies = '/client/v4/accounts/{account_id}/ai-gateway/gateways/{gateway_id}/policies'
 const policy = `${policies}/{policy_id}`
-const aPolicy = one('GatewayPolicy')
-const aDraft = one('PolicyDraft')
+const aPolicy = one('GatewayPolicy', ['etag'])
+const aDraft = one('PolicyDraft', ['etag'])
 const paging = { page: pageQuery.page!, per_page: pageQuery.per_page! }
 
 const everybody = {
@@ -46,7 +46,7 @@ export const policyOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Add a policy to the draft',
     description:
-      'The draft of a gateway begins with what is in effect, and counts once it is committed. A gateway has at most 100 policies.',
+      'The draft of a gateway begins with what is in effect, and counts once it is committed. It has one etag for all of its policies. A gateway has at most 100 policies.',
     body: {
       schema: newPolicy,
       examples: {
@@ -63,7 +63,7 @@ export const policyOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'List policies of the draft, or those in effect',
     query: { ...paging, state },
-    response: many('GatewayPolicy'),
+    response: many('GatewayPolicy', ['etag']),
   },
   [`GET ${policy}`]: {
     id: 'getGatewayPolicy',
@@ -105,7 +105,7 @@ export const policyOperations: Readonly<Record<string, Operation>> = {
     summary: 'Put the draft in effect',
     description:
       'Within a second, on all machines. From the first policy on, calls that none of them allows are refused: the response says so in `messages`. Without any policy, none decides.',
-    response: json(commitResponse),
+    response: json(commitResponse, ['etag']),
     refusals: [refusal('no_policy_draft'), refusal('outdated_policy_draft')],
   },
   [`GET ${policies}/commits`]: {
@@ -121,7 +121,7 @@ export const policyOperations: Readonly<Record<string, Operation>> = {
     summary: 'Put earlier policies in effect again',
     description: 'As a new commit. A draft stays as it is, and is outdated.',
     body: { schema: rollback, examples: { 'Some commit': { to: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' } } },
-    response: json(commitResponse),
+    response: json(commitResponse, ['etag']),
   },
   [`POST ${policies}/simulate`]: {
     id: 'simulatePolicies',

@@ -1,5 +1,7 @@
-// Handlers of the policies of AI gateways. Changes are of a draft, which is committed as a whole.
+// Handlers of the policies of AI gateways. Changes are of a draft, which is committed as a whole and has one
+// entity tag: that of what is in effect, until something is changed.
 
+import { hash } from 'node:crypto'
 import { newId } from '../../base/ids/id.ts'
 import {
   flawsOfPolicy,
@@ -24,6 +26,7 @@ import type { Gateway } from '../../store/records/records.ts'
 import type { Api, Call } from '../api/api-types.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
 import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
+import { etagOf, unmet } from '../http/precondition.ts'
 import { Parameters } from '../http/query.ts'
 import { membersSet, updateOf } from '../records/audit.ts'
 import { add, pageOfAll, put, type Revised } from '../records/record-handlers.ts'
@@ -43,7 +46,7 @@ export async function createPolicy(call: Call, api: Api): Promise<ApiResponse> {
     const audit = auditOf(call, 'create', resourceOf(gateway, policy), membersSet(call.body))
     return withDraft(set, [...draftOf(set).policies, policy], policy, audit)
   })
-  return 'record' in revised ? success(viewPolicy(policy)) : revised
+  return 'record' in revised ? success(viewPolicy(policy), tagOf(revised.record)) : revised
 }
 
 export async function updatePolicy(call: Call, api: Api): Promise<ApiResponse> {
@@ -59,7 +62,7 @@ export async function updatePolicy(call: Call, api: Api): Promise<ApiResponse> {
     const changed = policies.map(one => (one === before ? policy : one))
     return withDraft(set, changed, policy, audit)
   })
-  return 'record' in revised ? success(viewPolicy(policy)) : revised
+  return 'record' in revised ? success(viewPolicy(policy), tagOf(revised.record)) : revised
 }
 
 export async function deletePolicy(call: Call, api: Api): Promise<ApiResponse> {
@@ -73,7 +76,7 @@ export async function deletePolicy(call: Call, api: Api): Promise<ApiResponse> {
     const left = policies.filter(policy => policy.id !== id)
     return { record: { ...set, draft: { ...draftOf(set), policies: left } }, audit }
   })
-  return 'record' in revised ? success(viewPolicy(deleted!)) : revised
+  return 'record' in revised ? success(viewPolicy(deleted!), tagOf(revised.record)) : revised
 }
 
 /** The draft has what a commit would put in effect; without a draft, what is in effect. */
@@ -83,20 +86,22 @@ export async function listPolicies(call: Call, { store }: Api): Promise<ApiRespo
   const state = parameters.choice('state', policyStates)
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const set = await findSet(call, store)
-  return 'body' in set ? set : pageOfAll(policiesIn(set, state), page, viewPolicy)
+  if ('body' in set) return set
+  const tag = tagOf(state === 'draft' ? set : { ...set, draft: null })
+  return pageOfAll(policiesIn(set, state), page, viewPolicy, tag)
 }
 
 export async function getPolicy(call: Call, { store }: Api): Promise<ApiResponse> {
   const set = await findSet(call, store)
   if ('body' in set) return set
   const policy = draftOf(set).policies.find(({ id }) => id === call.params.policy_id)
-  return policy === undefined ? noPolicy : success(viewPolicy(policy))
+  return policy === undefined ? noPolicy : success(viewPolicy(policy), tagOf(set))
 }
 
 export async function getPolicyDraft(call: Call, { store }: Api): Promise<ApiResponse> {
   const set = await findSet(call, store)
   if ('body' in set) return set
-  return set.draft === null ? noDraft : success(viewDraft(set.draft, set))
+  return set.draft === null ? noDraft : success(viewDraft(set.draft, set), tagOf(set))
 }
 
 export async function discardPolicyDraft(call: Call, api: Api): Promise<ApiResponse> {
@@ -107,7 +112,7 @@ export async function discardPolicyDraft(call: Call, api: Api): Promise<ApiRespo
     const audit = auditOf(call, 'delete', resourceOf(gateway), ['draft'])
     return { record: { ...set, draft: null }, audit }
   })
-  return 'record' in revised ? success(viewDraft(draft!, revised.record)) : revised
+  return 'record' in revised ? success(viewDraft(draft!, revised.record), tagOf(revised.record)) : revised
 }
 
 export async function listPolicyCommits(call: Call, { store }: Api): Promise<ApiResponse> {
@@ -163,7 +168,7 @@ const noDraft = failure('no_such', 'Draft of policies')
 const nothingToCommit = failure('no_policy_draft')
 const outdatedDraft = failure('outdated_policy_draft')
 
-/** Calls `change` again whenever another write came between. */
+/** Calls `change` again whenever another write came between, if If-Match permits. */
 async function revisePolicies(
   call: Call,
   { store, log }: Pick<Api, 'store' | 'log'>,
@@ -173,7 +178,8 @@ async function revisePolicies(
     const gateway = await findGateway(store, call.account, call.params.gateway_id!)
     if (gateway === null) return noGateway
     const current = await store.policySets.get(routeOwner(gateway), policySetId)
-    const revised = change(current?.record ?? newSet(gateway, call.now), gateway)
+    const set = current?.record ?? newSet(gateway, call.now)
+    const revised = unmet(call.ifMatch, revisionOf(set)) ?? change(set, gateway)
     if (!('record' in revised)) return revised
     const { audit } = revised
     const record = { ...revised.record, modifiedAt: call.now }
@@ -199,6 +205,15 @@ function newSet(gateway: Gateway, now: number): PolicySet {
 function draftOf(set: PolicySet): PolicyDraft {
   const commit = commitInEffect(set)
   return set.draft ?? { base: commit?.id ?? null, policies: commit?.policies ?? [] }
+}
+
+function tagOf(set: PolicySet): ApiResponse['headers'] {
+  return etagOf(revisionOf(set))
+}
+
+function revisionOf(set: PolicySet) {
+  const { base, policies } = draftOf(set)
+  return { revision: hash('sha256', JSON.stringify([base, policies])).slice(0, 32) }
 }
 
 /** Refuses a draft that would have too much, or two policies of one name. */
@@ -262,7 +277,7 @@ function respondWithCommit(set: PolicySet): ApiResponse {
   const [before, commit] = [set.commits.at(-2), set.commits.at(-1)!]
   const [had, has] = [before?.policies ?? [], commit.policies].map(({ length }) => length > 0)
   const notice = had === has ? [] : [has ? closes : opens]
-  return success(viewCommit(commit, set), {}, notice)
+  return success(viewCommit(commit, set), tagOf(set), notice)
 }
 
 const closes =

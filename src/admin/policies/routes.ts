@@ -19,7 +19,7 @@ import { simulatePolicies } from './simulate.ts'
 const policies = `${account}/ai-gateway/gateways/{gateway_id}/policies`
 const policy = `${policies}/{policy_id}`
 const read = { method: 'GET', permission: 'AI Gateway Read' } as const
-const edit = { permission: 'AI Gateway Edit', lastingAccess: 'nothing' } as const
+const edit = { permission: 'AI Gateway Edit', headers: ['if-match'], lastingAccess: 'nothing' } as const
 const asking = { permission: 'AI Gateway Read', lastingAccess: 'nothing', body: jsonBody } as const
 
 export const policyRows: readonly ApiRow[] = [

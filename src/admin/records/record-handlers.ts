@@ -63,9 +63,10 @@ export function pageOfAll<T>(
   items: readonly T[],
   { page, perPage }: PageQuery,
   view: (item: T) => unknown,
+  headers?: ApiResponse['headers'],
 ): Promise<ApiResponse> {
   const from = (page - 1) * perPage
-  return listInTurns(items.slice(from, from + perPage), view, { page, perPage, total: items.length })
+  return listInTurns(items.slice(from, from + perPage), view, { page, perPage, total: items.length }, headers)
 }
 
 interface Sieve<T> {

@@ -63,6 +63,44 @@ test('a policy may be sent back as it is shown, and one is replaced and deleted 
   match((await commit()).json.messages[0].message, /No policies are in effect any more/)
 })
 
+test('with If-Match only the draft that was seen is changed, committed or discarded', async t => {
+  const { ask, add, list } = await start(t)
+  const tagAt = async (place = '') => (await ask('GET', path + place)).headers.get('etag')!
+  const empty = await tagAt()
+  const { id, ...first } = await add(gpts)
+  const seen = await tagAt()
+  ok(empty !== seen)
+  equal(await tagAt('?state=committed'), empty)
+  for (const place of [`/${id}`, '/draft']) equal(await tagAt(place), seen)
+  await add(each)
+  const stale = { headers: { 'if-match': seen } }
+  const current = await tagAt()
+  for (const [method, place, body] of [
+    ['POST', '', each],
+    ['PUT', `/${id}`, { ...first, name: 'Other' }],
+    ['DELETE', `/${id}`, undefined],
+    ['POST', '/commit', undefined],
+    ['DELETE', '/draft', undefined],
+  ] as const) {
+    const { status, headers, json } = await ask(method, path + place, { body, ...stale })
+    deepEqual([status, headers.get('etag'), json.errors[0].code], [412, current, 10420], `${method} ${place}`)
+  }
+  equal((await list()).length, 2)
+  const renamed = await ask('PUT', `${path}/${id}`, {
+    body: { ...first, name: 'Other' },
+    headers: { 'if-match': current },
+  })
+  equal(renamed.status, 200)
+  const committed = await ask('POST', `${path}/commit`, {
+    headers: { 'if-match': renamed.headers.get('etag')! },
+  })
+  equal(committed.status, 200)
+  deepEqual([await tagAt(), await tagAt('?state=committed')], Array(2).fill(committed.headers.get('etag')))
+  const commits = (await ask('GET', `${path}/commits`)).json.result
+  const rollback = await ask('POST', `${path}/rollback`, { body: { to: commits[0].id }, ...stale })
+  equal(rollback.status, 412)
+})
+
 test('a fault names the member, the rule and its place', async t => {
   const { ask } = await start(t)
   const faultsOf = async (body: object) => {
