@@ -3,11 +3,12 @@
 import {
   type BucketAccount,
   emptyAccount,
+  endOfAccount,
   resetAccount,
   shortRemembrance,
   takeStep,
 } from '../../src/store/budget-ledger/ledger.ts'
-import type { BudgetReply, BudgetStep } from '../../src/store/records/budget.ts'
+import type { BudgetBucket, BudgetReply, BudgetStep } from '../../src/store/records/budget.ts'
 import { type Call, type Program, programOf, type Spending } from './budget-truth.ts'
 
 export interface Message {
@@ -25,6 +26,8 @@ type Place = Pick<Spending, 'key'>
 
 export class SimulatedStore {
   readonly #accounts = new Map<string, BucketAccount>()
+  /** When accounts are forgotten. */
+  readonly #ends = new Map<string, number>()
   /** When processes were last heard of a budget. */
   readonly #heard = new Map<string, Map<string, number>>()
   readonly #alive = new Set<string>()
@@ -58,18 +61,24 @@ export class SimulatedStore {
     const { account, lines, lease, sequence } = step
     this.lease = lease
     const keys = lines.map(({ bucket }) => `${account}/${bucket}`)
+    for (const [i, key] of keys.entries()) this.#forgetOver(key, lines[i]!, now)
     const accounts = lines.map(({ share }, i) => {
       const own = copyOf(this.#accounts.get(keys[i]!) ?? emptyAccount())
       if ((own.shares[share]?.sequence ?? -1) < sequence) this.#hear(keys[i]!, from, now)
       return own
     })
     message.reply = takeStep(accounts, step, now)
-    for (const [i, key] of keys.entries()) this.#accounts.set(key, accounts[i]!)
+    for (const [i, key] of keys.entries()) {
+      this.#accounts.set(key, accounts[i]!)
+      this.#ends.set(key, endOfAccount(accounts[i]!, lines[i]!.window, now))
+    }
   }
 
   reset(of: Spending, now: number): void {
     const account = this.#accounts.get(of.key)
-    if (account !== undefined) resetAccount(account, of.window, now)
+    if (account === undefined) return
+    resetAccount(account, of.window, now)
+    this.#ends.set(of.key, endOfAccount(account, of.window, now))
   }
 
   accountOf({ key }: Place): BucketAccount {
@@ -95,6 +104,12 @@ export class SimulatedStore {
     for (const [name, { charged }] of Object.entries(this.accountOf(place).shares))
       if (isOf(programOf(name))) sum += charged?.[1] ?? 0
     return sum
+  }
+
+  /** What is said of a fixed window that is over counts nowhere, but schedules add it up. */
+  #forgetOver(key: string, { window }: BudgetBucket, now: number): void {
+    if (window.kind === 'fixed' && window.until <= now) return
+    if ((this.#ends.get(key) ?? now) <= now) this.#accounts.delete(key)
   }
 
   #hear(key: string, { name }: Program, now: number): void {

@@ -78,6 +78,12 @@ export function budgetsContract(name: string, place: Place): void {
     ])
     await budgets.reset(account, line)
     assert.deepEqual(await budgets.read(account, [line]), [{ bucket: 'b', spent: 0, leased: 0 }])
+    await budgets.reset(account, { ...line, bucket: 'd' })
+    const entries = (await Array.fromAsync(budgets.entries(account))).flat()
+    assert.deepEqual(
+      entries.map(({ bucket }) => bucket),
+      ['b'],
+    )
   })
 
   test(`${name}: a step that is refused in one bucket grants nothing in any, and says where`, async t => {

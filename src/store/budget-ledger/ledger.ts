@@ -169,12 +169,18 @@ export function resetAccount(account: BucketAccount, window: BudgetWindow, now: 
 }
 
 /** When nothing of an account is needed any more, in ms since the epoch. */
-export function endOfAccount({ shares }: BucketAccount, window: BudgetWindow, now: number): number {
-  const last = Math.max(now, ...Object.values(shares).map(({ expiresAt }) => expiresAt))
+export function endOfAccount({ slots, shares }: BucketAccount, window: BudgetWindow, now: number): number {
+  const all = Object.values(shares)
+  const keptUntil = Math.max(now, ...all.map(({ keptUntil }) => keptUntil))
+  // Calls that spend nothing may name values without end.
+  const isUnspent = slots.every(([, spent]) => spent === 0) && all.every(({ amount }) => amount === 0)
+  if (window.kind === 'none' || (isUnspent && window.kind === 'sliding')) return keptUntil
+  const last = Math.max(now, ...all.map(({ expiresAt }) => expiresAt))
   // What is said of a window that is over counts nowhere.
-  if (window.kind === 'fixed') return Math.max(last + shortRemembrance, window.until)
-  const keptUntil = Math.max(now, ...Object.values(shares).map(({ keptUntil }) => keptUntil))
-  if (window.kind === 'none') return keptUntil
+  if (window.kind === 'fixed') {
+    const end = Math.max(last + shortRemembrance, window.until)
+    return isUnspent ? Math.min(end, keptUntil) : end
+  }
   return Math.max(keptUntil, last + (bucketReach(window.period) + 1) * bucketWidth(window.period))
 }
 

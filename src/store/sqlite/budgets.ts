@@ -15,7 +15,7 @@ import type { BudgetEntry, Budgets } from '../contract/budgets.ts'
 import type { BudgetBucket, BudgetReply, BudgetStep, BudgetSum } from '../records/budget.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 
-/** Rows that are over and that one sweep removes, so that none takes long. */
+/** Rows that are over and that one sweep removes, beside as many as it makes room for. */
 const broom = 50
 /** Ms until the next sweep after one that found no more. */
 const sweepPeriod = 1_000
@@ -44,7 +44,7 @@ export class SqliteBudgets implements Budgets {
     )
     this.#sweep = db.command(
       `DELETE FROM budgets WHERE key IN
-         (SELECT key FROM budgets WHERE ends_at <= ? ORDER BY ends_at LIMIT ${broom})`,
+         (SELECT key FROM budgets WHERE ends_at <= ? ORDER BY ends_at LIMIT ?)`,
     )
   }
 
@@ -56,7 +56,7 @@ export class SqliteBudgets implements Budgets {
     const { account: owner, lines } = step
     return this.#db.write(() => {
       const now = this.#clock.now()
-      this.#sweepWithin(now)
+      this.#sweepWithin(now, broom + lines.length)
       const accounts = lines.map(({ bucket }) => this.#accountWithin(owner, bucket, now))
       const reply = takeStep(accounts, step, now)
       for (const [i, account] of accounts.entries()) this.#putWithin(owner, lines[i]!, account, now)
@@ -77,7 +77,9 @@ export class SqliteBudgets implements Budgets {
   reset(owner: string, bucket: BudgetBucket): Promise<void> {
     return this.#db.write(() => {
       const now = this.#clock.now()
-      const account = this.#accountWithin(owner, bucket.bucket, now)
+      const row = this.#get.get(owner, bucket.bucket, now)
+      if (row === undefined) return
+      const account = accountOf(row)
       resetAccount(account, bucket.window, now)
       this.#putWithin(owner, bucket, account, now)
     })
@@ -109,9 +111,9 @@ export class SqliteBudgets implements Budgets {
     this.#put(owner, bucket, endOfAccount(account, window, now), JSON.stringify(account))
   }
 
-  #sweepWithin(now: number): void {
+  #sweepWithin(now: number, most: number): void {
     if (now < this.#sweepsAt) return
-    if (this.#sweep(now) < broom) this.#sweepsAt = now + sweepPeriod
+    if (this.#sweep(now, most) < most) this.#sweepsAt = now + sweepPeriod
   }
 }
 

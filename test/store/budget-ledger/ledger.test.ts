@@ -122,9 +122,10 @@ test('more than the limit never fits, and a fixed window ends the wait', () => {
 })
 
 test('an account lasts as long as its window and its shares', () => {
-  const endOf = (line: Partial<BudgetLine>) => {
+  const endOf = (...lines: Partial<BudgetLine>[]) => {
     const account = emptyAccount()
-    takeStep([account], step(lineOf(line)), start)
+    for (const line of lines) takeStep([account], step(lineOf(line)), start)
+    const [line] = lines as [Partial<BudgetLine>]
     return endOfAccount(account, line.window ?? day, start) - start - 15_000
   }
   const minutes = (count: number) => count * 60_000
@@ -134,8 +135,30 @@ test('an account lasts as long as its window and its shares', () => {
   assert.equal(endOf({ need: 1, window: held }), minutes(10))
   // Whose process does not know yet that it was counted.
   assert.equal(endOf({ total: 1, window: hour }), minutes(24 * 60))
-  assert.equal(endOf({ total: 1, confirmed: 1, window: hour }), minutes(61))
-  assert.equal(endOf({ total: 1, confirmed: 1, window: { ...hour, period: 60_000 } }), minutes(10))
+  const known = (window: BudgetWindow) => [
+    { total: 1, window },
+    { total: 1, confirmed: 1, window },
+  ]
+  assert.equal(endOf(...known(hour)), minutes(61))
+  assert.equal(endOf(...known({ ...hour, period: 60_000 })), minutes(10))
+})
+
+test('an account of which nothing is spent and nothing leased does not last as long as its window', () => {
+  const full = lineOf({ bucket: 'full', limit: 0, need: 1 })
+  for (const window of [day, hour]) {
+    const account = emptyAccount()
+    const end = () => endOfAccount(account, window, start) - start
+    assert.equal(end(), 0)
+    assert.equal(
+      takeStep([account, emptyAccount()], step(lineOf({ need: 1, window }), full), start).isGranted,
+      false,
+    )
+    assert.equal(end(), 615_000)
+    takeStep([account], step(lineOf({ need: 1, window })), start)
+    assert.ok(end() > 3_600_000)
+    takeStep([account], step(lineOf({ window })), start)
+    assert.equal(end(), 615_000)
+  }
 })
 
 test('a process that comes back after hours is counted once, and charged for its lease no more', () => {

@@ -76,13 +76,15 @@ local function expire(account, window)
 end
 
 local function save(account, bucket, window)
-  local key, last, kept = account.key, time, time
+  local key, last, kept, isUnspent = account.key, time, time, true
   for _, field in ipairs(account.gone) do redis.call('HDEL', key, field) end
   for _, slot in ipairs(account.slots) do
+    if slot.spent > 0 then isUnspent = false end
     if slot.isChanged then redis.call('HSET', key, 's' .. whole(slot.number), whole(slot.spent)) end
   end
   for name, share in pairs(account.shares) do
     last, kept = math.max(last, share.expires), math.max(kept, share.kept)
+    if share.amount > 0 then isUnspent = false end
     if share.isChanged then
       local text = string.format(
         '%.0f %.0f %.0f %.0f %.0f %.0f',
@@ -92,14 +94,20 @@ local function save(account, bucket, window)
     end
   end
   local ends = kept
-  if window.kind == 'fixed' then ends = math.max(last + ${String(shortRemembrance)}, window.size) end
-  if window.kind == 'sliding' then ends = math.max(kept, last + (window.reach + 1) * window.size) end
+  if window.kind == 'fixed' then
+    ends = math.max(last + ${String(shortRemembrance)}, window.size)
+    if isUnspent then ends = math.min(ends, kept) end
+  end
+  if window.kind == 'sliding' and not isUnspent then
+    ends = math.max(kept, last + (window.reach + 1) * window.size)
+  end
   redis.call('PEXPIREAT', key, whole(ends - ARGV[1]))
   redis.call('ZADD', index, whole(ends), bucket)
 end
 
 local function tidy()
-  for _, bucket in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', whole(time), 'LIMIT', 0, 20)) do
+  local over = redis.call('ZRANGEBYSCORE', index, '-inf', whole(time), 'LIMIT', 0, 20 + #KEYS)
+  for _, bucket in ipairs(over) do
     redis.call('ZREM', index, bucket)
   end
   local last = redis.call('ZREVRANGE', index, 0, 0, 'WITHSCORES')[2]
