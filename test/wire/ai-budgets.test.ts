@@ -349,6 +349,10 @@ for (const whenUnreachable of ['closed', 'open'] as const)
     const outcome = whenUnreachable === 'open' ? 'granted_without_store' : 'store_unreachable'
     assert.equal(atOnce[outcome].value + afterStep[outcome].value, 1)
     assert.equal(uncounted.value, 1)
+    if (whenUnreachable === 'open') return
+    assert.match(text, /The gateway has a spend limit, all, and what is spent of it cannot be counted/)
+    // It is not the limit that is too low.
+    assert.ok(!ai.edge.tallies.some(({ kind }) => kind === 'budget'))
   })
 
 test('while the store hangs, a call waits for it for a second, later ones do not, and all count in the end', async t => {

@@ -12,6 +12,7 @@ import type { BudgetRefusal, Charge } from '../../budgets/charge.ts'
 import type { Bucket, BudgetRule } from '../../budgets/rule-buckets.ts'
 import type { Reservation } from '../../budgets/reservation.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
+import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { type BudgetUnit, usualMaxTokens } from '../../store/records/budget-rule.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
@@ -206,8 +207,10 @@ function conclude(
   }
   const bucket = buckets[verdict.charge]!
   countDecision(x, verdict, isAtOnce)
-  countRefused(x, ai, bucket.rule)
-  if (verdict.reason !== 'store_unreachable') say(x, ai, refusedLines(bucket, verdict, now))
+  if (verdict.reason !== 'store_unreachable') {
+    countRefused(x, ai, bucket.rule)
+    say(x, ai, refusedLines(bucket, verdict, now))
+  }
   return refusalOf(ai, demand, verdict)
 }
 
@@ -233,7 +236,7 @@ function refusalOf(ai: AiExchange, demand: Demand, refused: BudgetRefusal): Refu
   const { reason, wait } = refused
   const { rule } = demand.buckets[refused.charge]!
   const { amount } = demand.charges[refused.charge]!
-  if (reason === 'store_unreachable') return refuse('service_unavailable')
+  if (reason === 'store_unreachable') return uncounted(rule)
   const spent = `${amountOf(refused.spent, rule.unit)} of ${amountOf(refused.limit, rule.unit)}`
   if (reason === 'never') return refuseForGood(ai, 'over', neverText(demand, refused))
   const retryAfter = secondsOf(wait)
@@ -246,6 +249,18 @@ function refusalOf(ai: AiExchange, demand: Demand, refused: BudgetRefusal): Refu
   }
   const mayRetry = retryAfter > longestRetry ? false : null
   return refuse('rate_limited', { retryAfter, mayRetry, wording }, { code: `spend limit ${nameOf(rule)}` })
+}
+
+/** Refuses until the store can be asked what is spent. */
+function uncounted(rule: BudgetRule): Refusal {
+  const wording = {
+    heading: errorRows.service_unavailable.title,
+    detail: `The ${rule.owner} has a spend limit, ${nameOf(rule)}, and what is spent of it cannot be counted right now. Your request was not sent to a provider.`,
+    guidance:
+      '**Wait and retry.** Try again no sooner than {retry_after} s from now. If the error persists, tell the operator of the gateway: its store is unreachable.',
+    isOfRequest: true,
+  }
+  return refuse('service_unavailable', { wording }, { code: `spend limit ${nameOf(rule)} not counted` })
 }
 
 function nameOf({ id, name }: BudgetRule): string {

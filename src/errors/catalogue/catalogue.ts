@@ -380,7 +380,7 @@ const catalogue = {
     guidance:
       '**Wait and retry.** Send nothing for at least {retry_after} s, then continue at a slower pace; attempts before that are refused too.',
     cause:
-      'The client exceeded a limit: one of the rate_limits of the file, the zone or the route, named in RateLimit and in gatehouse_rate_limit_decisions_total, or the rate limit of an AI gateway. The wait is the time until one more request fits.',
+      'The client exceeded a limit: one of the rate_limits of the file, the zone or the route, named in RateLimit and in gatehouse_rate_limit_decisions_total, or the rate limit or a spend limit of an AI gateway. The wait is the time until one more request fits.',
     remedy:
       'Nothing, if the limit is right; the cause in the access log names the limit. Otherwise raise the rate of the rule, or choose a key that distinguishes clients better; action: log shows what a rate would do without refusing anyone.',
   },
@@ -914,7 +914,7 @@ const protocolEntries = {
     guidance:
       '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider, so a retry costs nothing extra.',
     cause:
-      'The store (Redis, or the SQLite file) did not respond within store.command_timeout, and this token or gateway was not used within store.grace. Or, with the cause GH_BODY_MEMORY in the access log, the bodies of REST calls in this process take all the memory that they may: an eighth of what the container or the machine has, divided by the workers, and at most 512 MiB. Or no key could be made from the identity of a provider at its cloud; the cause then says why.',
+      'The store (Redis, or the SQLite file) did not respond within store.command_timeout, and this token or gateway was not used within store.grace. Or, with the cause GH_BODY_MEMORY in the access log, the bodies of REST calls in this process take all the memory that they may: an eighth of what the container or the machine has, divided by the workers, and at most 512 MiB. Or no key could be made from the identity of a provider at its cloud; the cause then says why. Or a spend limit governs the call, and what is spent of it cannot be counted without the store; the cause names the limit.',
     remedy:
       'Look at /readyz of the admin listener, then check that the store is up and that this machine can reach it. If so, look at gatehouse_ai_body_bytes, at ai.body, and for clients that send large calls slowly; give the container more memory, or run fewer workers.',
   },
