@@ -16,11 +16,12 @@ export const confirmCommit: Handler = request => commitView(request, new Draft()
 
 export const commitPolicies: Handler = async request => {
   const draft = Draft.of(request.form)
-  const { tag } = await findPolicies(request)
   // What was confirmed is in effect then, and nothing else.
-  if (draft.etag !== tag) return commitView(request, draft.overtaken({}, null))
-  const committed = await request.api.post(policiesOf(request, 'commit'))
+  const committed = await request.api.post(policiesOf(request, 'commit'), undefined, {
+    ifMatch: draft.etag ?? '',
+  })
   if (committed.ok) return redirectWith(policiesPath(request), 'policies-committed')
+  if (committed.status === 412) return commitView(request, draft.overtaken({}, null))
   return committed.status === 404 ? committed : commitView(request, draft.refused(committed))
 }
 

@@ -1,6 +1,5 @@
 // The requests of the pages of policies to the management API.
 
-import { hash } from 'node:crypto'
 import { isOutage, missing, Refusal } from '../../page/api-client.ts'
 import type { PageRequest } from '../../page/page-request.ts'
 import { paths } from '../../page/paths.ts'
@@ -41,8 +40,8 @@ export async function findPolicies(request: PageRequest): Promise<Policies> {
     api.tryGet<PolicyDraft>(policiesOf(request, 'draft')),
   ])
   if (!draft.ok && isOutage(draft)) throw new Refusal(draft)
-  const tag = hash('sha256', JSON.stringify(next.result))
-  return { next: next.result, committed: committed.result, draft: draft.ok ? draft.result : null, tag }
+  const seen = draft.ok ? draft.result : null
+  return { next: next.result, committed: committed.result, draft: seen, tag: next.etag ?? '' }
 }
 
 export async function findPolicy(request: PageRequest): Promise<Policy> {
