@@ -72,7 +72,7 @@ export class SessionBudget implements SessionFollower {
     this.#begun = Math.max(0, this.#begun - 1)
     this.#asked = Math.max(0, this.#asked - 1)
     if (usage !== null) this.#add(usage)
-    else if (!hasFailed) this.#spent = this.#with(1)
+    else if (!hasFailed) this.#addWhole()
     this.#reserve()
   }
 
@@ -151,6 +151,12 @@ export class SessionBudget implements SessionFollower {
   /** Null for a model without a price. */
   #costAhead(): number | null {
     return this.#x.plane.ai!.prices.worstCost(this.#x.ai!.provider!.name, this.#model, this.#worst.ahead)
+  }
+
+  /** What its provider does not say, may be all that was reserved. */
+  #addWhole(): void {
+    this.#spent = this.#with(1)
+    this.#worst.responded(this.#worst.ahead.tokensOut)
   }
 
   #add(usage: Usage): void {
