@@ -90,7 +90,7 @@ const limits: Members = {
   ),
   not_before: about('When it becomes valid; immediately by default.', orNull(writtenTime)),
   spend_limits: about(
-    'What its calls may cost, use and hold open, on all gateways together; no limits of its own by default.',
+    'What its calls may cost, use and hold open, on all gateways with authentication together; no limits of its own by default.',
     spendLimits('token'),
   ),
 }
