@@ -127,13 +127,15 @@ function settleFor(
   const known = cost === undefined || model !== asked ? costOf(o, model, use, meter) : cost
   // Before any text came, the provider may have thought for long.
   const isHidden = isEstimated && tokensOut === 0
-  const isWhole = !isEstimated || (tokensIn !== null && !isHidden)
-  const isKnown = isWhole && (tokensIn !== null || tokensOut !== null)
+  // What a provider does not report beside the rest is charged as reserved.
+  const lacksInput = tokensIn === null
+  const lacksOutput = tokensOut === null && budget.mayWrite
+  const isKnown = !lacksInput && !lacksOutput && !isHidden
   budget.settle({
     isBillable: isGood(o) || o.isAbandoned,
-    cost: isWhole ? known : null,
-    tokens: isKnown ? (tokensIn ?? 0) + (tokensOut ?? 0) : null,
-    tokensOut: isEstimated && !isHidden ? tokensOut : null,
+    cost: isKnown ? known : null,
+    tokens: isKnown ? tokensIn + (tokensOut ?? 0) : null,
+    tokensOut: (isEstimated || lacksInput) && !isHidden ? tokensOut : null,
   })
 }
 

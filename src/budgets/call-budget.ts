@@ -13,7 +13,7 @@ interface CallUse {
   /** US dollars. */
   readonly cost: number | null
   readonly tokens: number | null
-  /** About how many tokens came of a response that broke off; null for any other. */
+  /** About how many tokens came, if the response broke off or its input is unknown; null for any other. */
   readonly tokensOut: number | null
 }
 
@@ -108,6 +108,12 @@ export class CallBudget {
     const { reserved } = this.#reservation
     const further = this.#amountsOf(most).map((amount, i) => Math.max(0, amount - reserved[i]!))
     return further.every(amount => amount === 0) ? null : this.#reservation.extend(further)
+  }
+
+  /** Whether tokens of output are reserved. */
+  get mayWrite(): boolean {
+    const { buckets } = this.#demand
+    return buckets.some(({ rule }, i) => rule.unit !== 'concurrency' && this.#demand.partsOf(i).tokensOut > 0)
   }
 
   /** Whether anything but calls at a time is counted. */

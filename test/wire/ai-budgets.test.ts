@@ -23,11 +23,16 @@ const failover = { statuses: [503], maxAttempts: 3, deadline: 0, retryWithin: 0 
 /** What a call of it costs, in nanodollars. */
 const price = 10 * 1000 + 100 * 10_000
 
-async function start(t: TestContext, rules: readonly SpendRule[], settings: AiSettings = {}) {
+async function start(
+  t: TestContext,
+  rules: readonly SpendRule[],
+  settings: AiSettings = {},
+  reply: object = answer,
+) {
   const bodies: string[] = []
   const openai = await startResponder(t, ({ body }) => {
     bodies.push(body.toString())
-    return json({ ...answer, model: /"model":"([^"]+)"/.exec(body.toString())?.[1] })
+    return json({ ...reply, model: /"model":"([^"]+)"/.exec(body.toString())?.[1] })
   })
   const groq = await startResponder(t, json(answer))
   const ai = await startAi(
@@ -153,6 +158,27 @@ test('native calls count, logged or not', async t => {
   assert.equal(await spentOf(ai), 220)
   assert.equal(JSON.parse(bodies[0]!).max_completion_tokens, 4096)
   assert.equal((await ai.logged(1)).length, 1)
+})
+
+for (const [name, usage, output] of [
+  ['without output', { prompt_tokens: 10 }, 2000],
+  ['whose output is text', { prompt_tokens: 10, completion_tokens: '100' }, 2000],
+  ['whose output is negative', { prompt_tokens: 10, completion_tokens: -1, total_tokens: 9 }, 2000],
+  ['without input', { completion_tokens: 100 }, 100],
+] as const)
+  test(`of usage ${name}, the missing part is charged as reserved`, async t => {
+    const tokens = rule({ unit: 'tokens', limit: 1_000_000 })
+    const { ai, ask } = await start(t, [tokens], {}, { ...answer, usage })
+    assert.equal((await ask({ max_tokens: 2000 })).status, 200)
+    const input = (await spentOf(ai)) - output
+    assert.ok(input > 10 && input < 1000, `${input}`)
+  })
+
+test('a response whose usage has input alone, also in its total, is charged that', async t => {
+  const usage = { prompt_tokens: 10, total_tokens: 10 }
+  const { ai, ask } = await start(t, [rule()], {}, { ...answer, usage })
+  assert.equal((await ask()).status, 200)
+  assert.equal(await spentOf(ai), 10 * 1000)
 })
 
 test('a call is charged no less than it costs, whatever its caller says', async t => {

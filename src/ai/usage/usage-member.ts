@@ -103,17 +103,20 @@ export function tokensIn(object: string): Tokens | null {
   return tokensOf(sums, costIn(members!), tierIn(members!))
 }
 
-/** A total beyond input and output counts as output too: some providers do not count reasoning in it. */
+/**
+ * A total beyond input and output counts as output too: some providers do not count reasoning in it. Where
+ * the input is all of it, there is no output.
+ */
 export function tokensOf(
   sums: Readonly<Record<Count, number | null>>,
   cost: number | null,
   tier: string | null,
 ): Tokens {
   const { tokensIn, tokensOut, total } = sums
-  const rest = total === null || tokensIn === null ? 0 : total - tokensIn
+  const rest = total === null || tokensIn === null ? null : total - tokensIn
   return {
     tokensIn,
-    tokensOut: rest > (tokensOut ?? 0) ? rest : tokensOut,
+    tokensOut: rest !== null && rest >= (tokensOut ?? 0) ? rest : tokensOut,
     cacheRead: sums.cacheRead ?? 0,
     cacheWritten: sums.cacheWritten ?? 0,
     cacheWrittenLong: sums.cacheWrittenLong ?? 0,

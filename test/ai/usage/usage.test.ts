@@ -131,8 +131,8 @@ describe('usage of a JSON answer', () => {
     ['a long message', message(long), ['claude-sonnet-4-5-20250929', 125, 7]],
     ['a response', response('hi'), ['gpt-5-2025-08-07', 36, 87]],
     ['a long response', response(long), ['gpt-5-2025-08-07', 36, 87]],
-    ['an embedding', embeddings(3), ['text-embedding-3-small', 6, null]],
-    ['a large embedding', embeddings(9000), ['text-embedding-3-small', 6, null]],
+    ['an embedding', embeddings(3), ['text-embedding-3-small', 6, 0]],
+    ['a large embedding', embeddings(9000), ['text-embedding-3-small', 6, 0]],
     ['Gemini', generated('hi'), ['gemini-2.5-flash', 8, 50]],
     ['a long answer of Gemini', generated(long), ['gemini-2.5-flash', 8, 50]],
     [
@@ -451,7 +451,7 @@ describe('tokens that providers count in ways of their own', () => {
     ],
     [{ usage: { prompt_tokens: 26, completion_tokens: 4, total_tokens: 330 } }, 26, 304],
     [{ usage: { prompt_tokens: 26, completion_tokens: 4, total_tokens: 0 } }, 26, 4],
-    [{ usage: { prompt_tokens: 26, total_tokens: 26 } }, 26, null],
+    [{ usage: { prompt_tokens: 26, total_tokens: 26 } }, 26, 0],
     [{ usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } }, 0, 0],
     [{ usage: { input_tokens: 0, output_tokens: 0 } }, 0, 0],
   ] as const
