@@ -150,7 +150,11 @@ export class BudgetHolder implements Lender {
   async close(): Promise<void> {
     this.#rest()
     this.#isClosing = true
-    await Promise.all(Array.from(this.#accounts.values(), account => this.#finish(account)))
+    const accounts = [...this.#accounts.values()]
+    await Promise.all(accounts.map(account => this.#finish(account)))
+    const uncounted = accounts.filter(isUncounted).map(({ id }) => id)
+    if (uncounted.length > 0)
+      this.#log.warn({ accounts: uncounted }, 'spending of budgets lost: store unreachable until the end')
   }
 
   async #finish(account: Account): Promise<void> {
@@ -343,6 +347,12 @@ function forgetUnheardOf({ purses }: Account): void {
     if (purse.isUnheardOf) purses.delete(key)
     if (purses.size <= maxUnheardOf) return
   }
+}
+
+/** Whether the store did not confirm all that was spent. */
+function isUncounted({ purses }: Account): boolean {
+  for (const purse of purses.values()) if (purse.isUncounted) return true
+  return false
 }
 
 function hasDue({ purses }: Account, now: number): boolean {

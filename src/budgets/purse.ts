@@ -81,6 +81,11 @@ export class Purse {
     return !holds && this.#total === this.#reported && this.#sent === null && !this.#isStale
   }
 
+  /** Whether something was spent that the store has not confirmed. */
+  get isUncounted(): boolean {
+    return this.#total !== this.#reported
+  }
+
   /** Whether nothing of it is of use any more. */
   isIdle(now: number): boolean {
     const usedAt = Math.max(this.#drawnAt, this.#refusal?.until ?? Number.NEGATIVE_INFINITY)

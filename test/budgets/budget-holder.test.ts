@@ -195,6 +195,20 @@ test('while the store is unreachable, rules that are closed refuse and open ones
   assert.equal(place.sum().spent, 4)
 })
 
+test('a holder that closes while the store is unreachable tells whose spending is lost', async () => {
+  const place = new Place()
+  ;(await admitted(place.holder, charge(5))).settle([5])
+  await place.holder.close()
+  assert.deepEqual(place.warnings, [])
+  const other = place.another()
+  place.fails = 'before'
+  ;(await admitted(other, charge(5, { whenUnreachable: 'open' }))).settle([4])
+  await other.close()
+  const lost = [{ accounts: ['account'] }, 'spending of budgets lost: store unreachable until the end']
+  assert.deepEqual(place.warnings.at(-1), lost)
+  assert.equal(place.warnings.length, 2)
+})
+
 test('what a step has done whose reply was lost is undone by the next one', async () => {
   const place = new Place()
   place.fails = 'after'
