@@ -184,8 +184,9 @@ export class SqliteStore implements Store {
   }
 
   get refusal(): string | null {
-    const { records, logs, credentials, budgets, counters } = this.#files
-    const fault = records.fault ?? logs.fault ?? credentials.fault ?? budgets.fault ?? counters.fault
+    const { records, logs, credentials, budgets, counters, tallies } = this.#files
+    const all = [records, logs, credentials, budgets, counters, tallies]
+    const fault = all.map(file => file.fault).find(fault => fault !== null) ?? null
     return fault === null ? null : `SQLite refuses them: ${fault}`
   }
 

@@ -86,6 +86,10 @@ export class SqliteTallies implements Tallies {
     ]
   }
 
+  get fault(): string | null {
+    return this.#db.fault
+  }
+
   async add(tallies: readonly Tally[]): Promise<void> {
     for (let from = 0; from < tallies.length; from += maxAtOnce) {
       const some = tallies.slice(from, from + maxAtOnce)

@@ -103,6 +103,24 @@ test('a file that stays locked refuses writes after a time, then at once, until 
   assert.equal(store.refusal, null)
 })
 
+test('a file whose only writes are tallies tells that it refuses them', async t => {
+  const { file, store } = await openStore(t)
+  const release = lock(t, `${file}-counts`)
+  const tally = {
+    kind: 'budget',
+    scope: 'a',
+    name: 'b',
+    slot: 0,
+    count: 1,
+    last: 0,
+    occurrences: [],
+  } as const
+  await assert.rejects(store.tallies.add([tally]), StoreUnreachable)
+  assert.equal(store.refusal, 'SQLite refuses them: database is locked')
+  release()
+  await until(() => store.refusal === null)
+})
+
 test('a file that is free again is found so without a command, and waited for as ever', async t => {
   const { file, store } = await openStore(t)
   const release = lock(t, file)
