@@ -117,6 +117,7 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   commitPolicies: madePolicy,
   listPolicyCommits: committedPolicy,
   rollBackPolicies: committedPolicy,
+  listPolicyBudgets: committedPolicy,
   simulatePolicies: madePolicy,
   listLogs: keptLog,
   deleteLogs: keptLog,

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import type { Api, Call } from '../../src/admin/api/api-types.ts'
+import { listPolicyBudgets } from '../../src/admin/policies/budgets.ts'
 import { nobody } from '../../src/budgets/buckets.ts'
 import { compilePolicies } from '../../src/budgets/policies/compile.ts'
 import { decidePolicies, policyBuckets } from '../../src/budgets/policies/decide.ts'
@@ -13,6 +15,7 @@ import { type AiEdge, type AiSettings, call, completion, json, startAi } from '.
 import { startResponder } from '../help/origin.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
+import { temporaryFile } from '../store/sqlite/temporary-file.ts'
 
 const messages = [{ role: 'user', content: 'Hi' }]
 const flat = { cacheRead: 1, cacheWrite: 1, cacheWriteLong: 1 }
@@ -415,3 +418,66 @@ test('without the store the known policies decide for the grace, and unknown one
   )
   assert.equal(status, 503)
 })
+
+const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
+  Redis: async t => (await startRedis(t)).url,
+  SQLite: async t => `sqlite:${temporaryFile(t)}`,
+}
+
+for (const [name, place] of Object.entries(stores))
+  test(`${name}: what was spent of each limit is listed, and what each policy refused`, async t => {
+    const ours = { provider: 'openai' }
+    const policies = [
+      policy('Each token', daily(0.01), { actor: 'token:{svc.token.id}', resource: ours }),
+      policy('Everybody', daily(5), { resource: ours }),
+      policy('No o3', block, { resource: { model: 'o3' } }),
+    ]
+    const { ai, ask } = await start(t, policies, { storeUrl: await place(t) })
+    const statuses: number[] = []
+    for (const [model, maxTokens] of [
+      ['openai/gpt-4o', 100],
+      ['openai/gpt-4o', 950],
+      ['openai/o3', 100],
+      ['groq/llama', 100],
+      ['groq/llama', 100],
+    ] as const)
+      statuses.push((await ask(model, { max_tokens: maxTokens })).status)
+    assert.deepEqual(statuses, [200, 429, 403, 403, 403])
+    await ai.store.tallies.add(ai.edge.tallies)
+    const asked = {
+      account: ai.account,
+      params: { gateway_id: 'default' },
+      now: Date.now(),
+    } as unknown as Call
+    const list = async () => {
+      const { body } = await listPolicyBudgets(asked, { store: ai.store } as Api)
+      return (JSON.parse(body) as { result: PolicyRow[] }).result
+    }
+    await until(async () =>
+      (await list()).every(({ budgets }) => budgets.every(({ leased }) => leased === 0)),
+    )
+    assert.deepEqual(
+      (await list()).map(({ policy, budgets, refused_last_day }) => [
+        policy?.name ?? null,
+        budgets.map(({ identity, spent, amount }) => [identity === null, spent, amount]),
+        refused_last_day,
+      ]),
+      [
+        ['Each token', [[false, price, 0.01]], 1],
+        ['Everybody', [[true, price, 5]], 0],
+        ['No o3', [], 1],
+        [null, [], 2],
+      ],
+    )
+  })
+
+interface PolicyRow {
+  readonly policy: { readonly name: string } | null
+  readonly budgets: readonly {
+    readonly identity: string | null
+    readonly spent: number
+    readonly leased: number
+    readonly amount: number
+  }[]
+  readonly refused_last_day: number
+}

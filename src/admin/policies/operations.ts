@@ -2,11 +2,12 @@
 
 import { json, many, one, type Operation, refusal } from '../schema/operation.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
-import { success } from '../schema/schema.ts'
+import { listOf, success } from '../schema/schema.ts'
 import {
   changedPolicy,
   commitResponse,
   newPolicy,
+  policyBudgets,
   rollback,
   simulation,
   simulationResult,
@@ -122,6 +123,14 @@ export const policyOperations: Readonly<Record<string, Operation>> = {
     description: 'As a new commit. A draft stays as it is, and is outdated.',
     body: { schema: rollback, examples: { 'Some commit': { to: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' } } },
     response: json(commitResponse, ['etag']),
+  },
+  [`GET ${policies}/budgets`]: {
+    id: 'listPolicyBudgets',
+    tag,
+    summary: 'Show what is spent of the limits in effect, and what policies refused',
+    description:
+      'Of limits for each identity, the 100 with the most spent are listed, as far as the identities are among the latest 2,000 log entries, or are those of tokens and consents.',
+    response: json(success(listOf(policyBudgets))),
   },
   [`POST ${policies}/simulate`]: {
     id: 'simulatePolicies',

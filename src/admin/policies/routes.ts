@@ -14,6 +14,7 @@ import {
   rollBackPolicies,
   updatePolicy,
 } from './policies.ts'
+import { listPolicyBudgets } from './budgets.ts'
 import { simulatePolicies } from './simulate.ts'
 
 const policies = `${account}/ai-gateway/gateways/{gateway_id}/policies`
@@ -27,6 +28,7 @@ export const policyRows: readonly ApiRow[] = [
   { ...read, path: policies, query: ['page', 'per_page', 'state'], handle: listPolicies },
   { ...read, path: `${policies}/draft`, handle: getPolicyDraft },
   { method: 'DELETE', path: `${policies}/draft`, ...edit, handle: discardPolicyDraft },
+  { ...read, path: `${policies}/budgets`, handle: listPolicyBudgets },
   { ...read, path: `${policies}/commits`, query: ['page', 'per_page'], handle: listPolicyCommits },
   { method: 'POST', path: `${policies}/commit`, ...edit, handle: commitPolicies },
   { method: 'POST', path: `${policies}/rollback`, ...edit, body: jsonBody, handle: rollBackPolicies },

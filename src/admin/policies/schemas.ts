@@ -125,24 +125,29 @@ export const simulation = closed(
 
 const policyName = open({ id, name: text })
 
+const budget: Members = {
+  budget_id: text,
+  identity: about('Null for one that all calls share.', orNull(text)),
+  amount: number,
+  spent: number,
+  leased: about('Reserved by calls under way, and held by processes for calls to come.', number),
+  remaining: number,
+  resets_at: orNull(time),
+}
+
+export const policyBudgets = open({
+  policy: about('Null for the calls that no policy allows.', { anyOf: [policyName, { type: 'null' }] }),
+  refused_last_day: about('Calls that the policy refused in the last 24 hours, or attempts.', whole(0)),
+  budgets: listOf(open({ ...budget, name: about('What the identity is called.', orNull(text)) })),
+})
+
 export const simulationResult = open({
   decision: about(
     '`no_match`: no policy allows the call, so it is refused.',
     oneOf(['allow', 'block', 'no_match']),
   ),
   policy: { anyOf: [policyName, { type: 'null' }] },
-  limits: listOf(
-    open({
-      policy: policyName,
-      budget_id: text,
-      identity: orNull(text),
-      amount: number,
-      spent: number,
-      leased: about('Reserved by calls under way, and held by processes for calls to come.', number),
-      remaining: number,
-      resets_at: orNull(time),
-    }),
-  ),
+  limits: listOf(open({ policy: policyName, ...budget })),
   trace: listOf(
     open({
       id,

@@ -10,9 +10,9 @@ import {
 } from '../../budgets/policies/decide.ts'
 import type { Api, Call } from '../api/api-types.ts'
 import { type ApiResponse, failures, success } from '../http/envelope.ts'
-import { isoTime } from '../records/record-handlers.ts'
 import { readSimulation, type Simulation } from './body.ts'
 import { findSet, policiesIn } from './policies.ts'
+import { shortOf, viewBudget } from './view.ts'
 
 /** Reads what is spent, and changes nothing. */
 export async function simulatePolicies(call: Call, { store }: Api): Promise<ApiResponse> {
@@ -42,10 +42,6 @@ function callerOf({ identity: { user, email, app, token } }: Simulation): Caller
   return { user, email: email?.toLowerCase() ?? null, app, token: token ?? (isKnown ? someToken : null) }
 }
 
-function shortOf({ id, name }: { readonly id: string; readonly name: string }) {
-  return { id, name }
-}
-
 function viewTrace({ policy, applies, part, isUnknown }: PolicyTrace) {
   return { ...shortOf(policy), applies, decided_by: part, unknown: isUnknown }
 }
@@ -53,18 +49,8 @@ function viewTrace({ policy, applies, part, isUnknown }: PolicyTrace) {
 async function viewLimits(limits: readonly PolicyLimit[], { account, now }: Call, store: Api['store']) {
   const buckets = policyBuckets(limits, now)
   const sums = buckets.length === 0 ? [] : await store.budgets.read(account, buckets)
-  return buckets.map(({ rule, bucket, window }, i) => {
-    const { policy, value } = limits.find(({ policy }) => policy.id === rule.id)!
-    const { spent, leased } = sums[i]!
-    return {
-      policy: shortOf(policy),
-      budget_id: bucket,
-      identity: value,
-      amount: rule.limit / 1e9,
-      spent: spent / 1e9,
-      leased: leased / 1e9,
-      remaining: Math.max(0, rule.limit - spent - leased) / 1e9,
-      resets_at: window.kind === 'fixed' ? isoTime(window.until) : null,
-    }
+  return buckets.map((bucket, i) => {
+    const { policy, value } = limits.find(({ policy }) => policy.id === bucket.rule.id)!
+    return { policy: shortOf(policy), ...viewBudget(bucket, value, sums[i]!) }
   })
 }

@@ -3,6 +3,8 @@
 import { hash } from 'node:crypto'
 import type { Policy, PolicyCommit, PolicySet } from '../../store/records/policy.ts'
 import { commitInEffect } from '../../store/records/policy.ts'
+import type { Bucket } from '../../budgets/rule-buckets.ts'
+import type { BudgetSum } from '../../store/records/budget.ts'
 import { isoTime } from '../records/record-handlers.ts'
 
 export function viewPolicy({ id, name, actor, resource, condition, action }: Policy) {
@@ -35,6 +37,27 @@ export function viewDraft({ base, policies }: NonNullable<PolicySet['draft']>, s
     added: [...after.keys()].filter(id => !before.has(id)),
     changed: [...after].flatMap(([id, digest]) => (before.has(id) && before.get(id) !== digest ? [id] : [])),
     removed: [...before.keys()].filter(id => !after.has(id)),
+  }
+}
+
+export function shortOf({ id, name }: Pick<Policy, 'id' | 'name'>) {
+  return { id, name }
+}
+
+/** Shows what is spent of a limit of a policy; `identity` is null if all calls share it. */
+export function viewBudget(
+  { rule, bucket, window }: Bucket,
+  identity: string | null,
+  { spent, leased }: BudgetSum,
+) {
+  return {
+    budget_id: bucket,
+    identity,
+    amount: rule.limit / 1e9,
+    spent: spent / 1e9,
+    leased: leased / 1e9,
+    remaining: Math.max(0, rule.limit - spent - leased) / 1e9,
+    resets_at: window.kind === 'fixed' ? isoTime(window.until) : null,
   }
 }
 

@@ -25,6 +25,16 @@ export function countRefused({ plane }: Exchange, { gateway, token }: AiExchange
   plane.tallies.scope(budgetsScope(account)).counter('budget', name).inc()
 }
 
+/** Counts a call that policies refused: for the one that blocks it, or for none that allows it. */
+export function countDenied({ plane }: Exchange, { gateway, denial }: AiExchange): void {
+  const { account, id } = gateway!
+  const policy = denial!.type === 'block' ? denial!.policy.id : 'none'
+  plane.tallies
+    .scope(budgetsScope(account))
+    .counter('budget', budgetHits('policy', id, policy))
+    .inc()
+}
+
 function outcomeOf(verdict: Reservation | BudgetRefusal): BudgetOutcome {
   if ('charges' in verdict) return verdict.isGranted ? 'granted' : 'granted_without_store'
   return verdict.reason === 'never' ? 'never_fits' : verdict.reason

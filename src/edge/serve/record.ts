@@ -7,6 +7,7 @@ import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { countDenied } from '../meter/count-budget.ts'
 import { observationOf } from '../meter/observe-call.ts'
 import type { Tap } from '../ai-call/tap.ts'
 import type { Dial } from '../origin/dial/dial.ts'
@@ -51,7 +52,9 @@ function recordAll(x: Exchange): void {
 function recordCall(x: Exchange, ai: AiExchange): void {
   releaseBody(x, ai)
   const decision = ai.allowance ?? ai.denial
-  if (decision !== null) x.plane.metrics.ai.policyDecisions[decision.type].inc()
+  if (decision === null) return
+  x.plane.metrics.ai.policyDecisions[decision.type].inc()
+  if (decision.type !== 'allow') countDenied(x, ai)
 }
 
 /** A call that its provider may finish without its caller is logged once that is over. */

@@ -1,0 +1,96 @@
+// What is spent of the limits of policies, and how many calls each policy refused.
+
+import { budgetHits } from '../../activity/tally-scopes.ts'
+import { nobody } from '../../budgets/buckets.ts'
+import { compilePolicies } from '../../budgets/policies/compile.ts'
+import type { Bucket } from '../../budgets/rule-buckets.ts'
+import type { Gateway } from '../../store/records/records.ts'
+import type { Policy } from '../../store/records/policy.ts'
+import type { Api, Call } from '../api/api-types.ts'
+import { refusedCalls } from '../facts/refused-calls.ts'
+import { findGateway, noGateway } from '../gateways/gateways.ts'
+import { knownCalls } from '../gateways/known-callers.ts'
+import { type ApiResponse, success } from '../http/envelope.ts'
+import { maxListed, noCalls } from '../spend-limits/budgets.ts'
+import { findSet, policiesIn } from './policies.ts'
+import { shortOf, viewBudget } from './view.ts'
+
+/** Lists the policies in effect, and last what stands for calls that none of them allows. */
+export async function listPolicyBudgets(call: Call, { store }: Api): Promise<ApiResponse> {
+  const { account, params, now } = call
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  if (gateway === null) return noGateway
+  const set = await findSet(call, store)
+  if ('body' in set) return set
+  const policies = policiesIn(set, 'committed')
+  const buckets = await bucketsOf(policies, gateway, store, now)
+  const refused = await refusedCalls(account, store, now)
+  const refusedBy = (id: string) => refused.get(budgetHits('policy', gateway.id, id)) ?? 0
+  const rows = await Promise.all(
+    policies.map(async policy => ({
+      policy: shortOf(policy),
+      refused_last_day: refusedBy(policy.id),
+      budgets: await viewBudgets(buckets.get(policy.id) ?? [], account, store),
+    })),
+  )
+  const rest = { policy: null, refused_last_day: refusedBy(noPolicy), budgets: [] }
+  return success([...rows, rest])
+}
+
+/** The name of the counter of calls that no policy allows. */
+const noPolicy = 'none'
+
+interface KnownBucket {
+  readonly bucket: Bucket
+  readonly identity: string | null
+  readonly name: string | null
+}
+
+/** Finds the buckets of known identities, by policy: their keys have only digests. */
+async function bucketsOf(
+  policies: readonly Policy[],
+  gateway: Gateway,
+  store: Api['store'],
+  now: number,
+): Promise<ReadonlyMap<string, readonly KnownBucket[]>> {
+  const limits = policies.filter(({ action }) => action.type === 'limit')
+  const { calls, names } = limits.every(({ actor }) => actor === '*')
+    ? noCalls
+    : await knownCalls(gateway, store)
+  const compiled = compilePolicies(limits, { account: gateway.account, gateway: gateway.id })
+  return new Map(
+    compiled.policies.map(({ policy, actorOf, buckets }) => {
+      const known = new Map<string | null, KnownBucket>()
+      for (const { call, caller } of policy.actor === '*' ? anyCall : calls) {
+        const actor = actorOf(call, caller)
+        if (buckets === null || typeof actor === 'string' || known.has(actor.value)) continue
+        const name = actor.value === null ? null : (names.get(actor.value) ?? null)
+        known.set(actor.value, { bucket: buckets.of(actor.value, now), identity: actor.value, name })
+      }
+      return [policy.id, [...known.values()]]
+    }),
+  )
+}
+
+const anyCall = [{ call: { provider: '', model: null, metadata: null }, caller: nobody }]
+
+/** How many buckets are read at once. */
+const atOnce = 500
+
+/** Shows those with the most spent; of one for all calls, also if nothing is. */
+async function viewBudgets(known: readonly KnownBucket[], account: string, { budgets }: Api['store']) {
+  const shown: (ReturnType<typeof viewBudget> & { readonly name: string | null })[] = []
+  for (let i = 0; i < known.length; i += atOnce) {
+    const some = known.slice(i, i + atOnce)
+    const sums = await budgets.read(
+      account,
+      some.map(({ bucket }) => bucket),
+    )
+    for (const [j, { bucket, identity, name }] of some.entries())
+      shown.push({ ...viewBudget(bucket, identity, sums[j]!), name })
+  }
+  return shown
+    .filter(({ identity, spent, leased }) => identity === null || spent + leased > 0)
+    .sort((a, b) => b.spent + b.leased - a.spent - a.leased)
+    .slice(0, maxListed)
+}
