@@ -23,7 +23,7 @@ export function boundaryOf(contentType: string): string | null {
 }
 
 /** Of a form; from its first byte to the one after its last. */
-interface FormPart {
+export interface FormPart {
   readonly name: string
   readonly isFile: boolean
   readonly start: number

@@ -33,7 +33,7 @@ const fileMarks =
 const soundMarks = /"(?:input_audio|audio|video|audio_url|video_url)"|"(?:data:)?(?:audio|video)\\?\/|youtu/i
 
 /** A file of any length: as many as the largest context in common use. */
-const tokensOfReference = 1_000_000
+export const tokensOfReference = 1_000_000
 const bytesOfFileToken = 2
 /** Of base64; at the lowest rate that can be understood. */
 const bytesOfSoundToken = 16

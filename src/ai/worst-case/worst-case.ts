@@ -2,11 +2,11 @@
 
 import { isUtf8 } from 'node:buffer'
 import { memoizeLast } from '../../base/memo.ts'
-import { boundaryOf, partsOf } from '../parsing/multipart.ts'
+import { boundaryOf, type FormPart, partsOf } from '../parsing/multipart.ts'
 import { elementsAt, membersAt, type Span, textAt } from '../parsing/json-members.ts'
 import { folded } from './member-names.ts'
 import { type Insertion, type OutputLimit, outputLimit } from './max-tokens.ts'
-import { type Media, mediaIn } from './media.ts'
+import { type Media, mediaIn, tokensOfReference } from './media.ts'
 import { operationOf, type Writing } from './operations.ts'
 import { type OtherModels, otherModelsOf } from './other-models.ts'
 import { RequestScan, type ScannedMember, textOnly, type TopName, usualUses } from './request-scan.ts'
@@ -206,22 +206,35 @@ function overheadOf({ hasTools }: RequestScan): number {
 /** Of earlier turns, a prompt or a cache that the provider has: the request only names them. */
 function elsewhereOf(scan: RequestScan): number {
   const { json } = scan
-  const isNamed = scan.members.some(({ name, start }) => {
+  const isNamed = scan.members.some(({ name, start, end }) => {
     if (name === 'prompt') return json[start] === brace
-    if (name === 'input') return json[start] === bracket && hasReference(json)
+    if (name === 'input') return json[start] === bracket && hasReference(json, { start, end })
     return nameElsewhere.has(name) && json[start] !== letterN
   })
   return isNamed ? tokensElsewhere : 0
 }
 
-function hasReference(json: Buffer): boolean {
+function hasReference(json: Buffer, input: Span): boolean {
   if (json.includes(reference)) return true
-  if (!json.includes('\\u00')) return false
+  const hasEscapes = json.includes('\\u00')
+  if ((hasEscapes || json.includes('"id"')) && hasBareReference(json, input)) return true
+  if (!hasEscapes) return false
   for (const [text] of json.toString('latin1').matchAll(fourteenLetters))
     if (JSON.parse(text) === reference) return true
   return false
 }
 
+/** Whether an item has nothing but its id: its type may be left out. */
+function hasBareReference(json: Buffer, input: Span): boolean {
+  return elementsAt(json, input).some(({ start, end }) => {
+    if (json[start] !== brace) return false
+    const members = membersAt(json, { start, end })
+    const isSaid = members.some(({ name, start }) => ofItems.has(name) && json[start] !== letterN)
+    return !isSaid && members.some(({ name }) => name === 'id')
+  })
+}
+
+const ofItems: ReadonlySet<string> = new Set(['type', 'role'])
 const nameElsewhere: ReadonlySet<TopName> = new Set(['previous_response_id', 'conversation', 'cachedContent'])
 const reference = 'item_reference'
 const fourteenLetters = /"(?:[a-z_]|\\u00[\da-f]{2}){14}"/gi
@@ -406,14 +419,15 @@ function worstOfForm(
   const isClear = !isNamedInPath && models.length === 1 && models[0]!.name === 'model'
   const model = named ?? (isClear ? body.toString('utf8', models[0]!.start, models[0]!.end) : null)
   if (kind === 'transcription') {
-    const audioIn = Math.ceil(body.length / bytesOfHeardToken)
+    const ofBody = Math.ceil(body.length / bytesOfHeardToken)
+    const audioIn = isSoundElsewhere(parts) ? tokensOfReference : ofBody
     const tokensIn = audioIn + Math.min(tokensOfText(body.length), mostOfPrompt)
     return {
       ...noSpending,
       model,
       tokensIn,
       audioIn,
-      tokensOut: sum(Math.ceil(body.length / bytesOfSpokenToken), 1000),
+      tokensOut: sum(Math.ceil((audioIn * bytesOfHeardToken) / bytesOfSpokenToken), 1000),
     }
   }
   if (kind !== 'images') return null
@@ -428,6 +442,12 @@ function worstOfForm(
   return { ...noSpending, model, tokensIn, tokensOut: product(made, tokensOfMadeImage) }
 }
 
+/** Some providers fetch the sound from an address, or have it. */
+function isSoundElsewhere(parts: readonly FormPart[]): boolean {
+  return !parts.some(({ isFile }) => isFile) || parts.some(({ name }) => addresses.has(folded(name)))
+}
+
+const addresses: ReadonlySet<string> = new Set(['url', 'file_url', 'audio_url', 'file_id'].map(folded))
 /** Of sound at the lowest rate that can be understood. */
 const bytesOfHeardToken = 16
 const bytesOfSpokenToken = 64

@@ -249,6 +249,8 @@ describe('the most input of a call', () => {
     [responses, '{"prompt":{"id":"pmpt_1"}}'],
     [responses, '{"input":[{"type":"item_reference","id":"msg_1"}]}'],
     [responses, '{"input":[{"type":"item\\u005freference","id":"msg_1"}]}'],
+    [responses, '{"input":[{"role":"user","content":"a"},{"id":"msg_1"}]}'],
+    [responses, '{"input":[{"\\u0069d":"msg_1","type":null}]}'],
     [gemini, '{"cachedContent":"cachedContents/1"}'],
     [gemini, '{"cached_content":"cachedContents/1"}'],
   ] as const
@@ -260,6 +262,7 @@ describe('the most input of a call', () => {
 
   test('has no such room for what is null, or text', () => {
     ok(inputOf(responses, '{"previous_response_id":null,"conversation":null,"input":"item_reference"}') < 200)
+    ok(inputOf(responses, '{"input":[{"type":"message","id":"msg_1","content":"a"}]}') < 200)
     ok(inputOf(responses, '{"input":[{"content":"caf\\u00e9 standardizable"}]}') < 200)
     ok(inputOf(legacy, '{"prompt":"a"}') < 200)
   })
@@ -343,6 +346,16 @@ describe('a form', () => {
     const worst = worstOf({ ...chat, path: '/v1/audio/transcriptions' }, body, type)!
     ok(worst.audioIn >= 10_000 && worst.tokensIn >= worst.audioIn && worst.tokensOut > 2500)
     equal(worst.insert, null)
+  })
+
+  test('of sound that the provider fetches, or has, has room for a long one', () => {
+    for (const name of ['url', 'file_url', 'File_Id']) {
+      const body = form(`name="${name}"\r\n\r\nx`, 'name="model"\r\n\r\nvoxtral')
+      const worst = worstOf({ ...chat, path: '/v1/audio/transcriptions' }, body, type)!
+      deepEqual([worst.audioIn, worst.tokensOut], [1_000_000, 251_000])
+    }
+    const both = form('name="file"; filename="a.mp3"\r\n\r\nx', 'name="url"\r\n\r\nx')
+    equal(worstOf({ ...chat, path: '/v1/audio/transcriptions' }, both, type)!.audioIn, 1_000_000)
   })
 
   test('of images is counted by its files, and the images that it wants', () => {
