@@ -104,7 +104,7 @@ export function worstCaseOf(call: PricedCall): WorstCase | null {
 }
 
 /** Another charset may have other characters where this one has quotes. */
-const isPlainJson = memoizeLast((contentType: string) => plainJson.test(contentType))
+export const isPlainJson = memoizeLast((contentType: string) => plainJson.test(contentType))
 const plainJson =
   /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8|us-ascii)[ \t]*)?;?$/i
 

@@ -48,7 +48,7 @@ export class AiFields {
 
   /** Returns whether the field may have a credential of this gateway as `Bearer`. */
   #read(id: FieldId, name: string, value: string): boolean {
-    if (id === field.contentType) this.contentType = value
+    if (id === field.contentType) this.contentType = joined(this.contentType, value)
     else if (id === field.contentEncoding) this.contentEncoding = value
     if (id === field.authorization) {
       this.authorization = once(this.authorization, value)
@@ -162,6 +162,11 @@ const prefix = 'svc-aig-'
 
 function once(before: Once, value: string): Once {
   return before === null ? value : repeated
+}
+
+/** Of two types that differ, a reader may take either: together they are none. */
+function joined(before: string | null, value: string): string {
+  return before === null || before === value ? value : `${before}, ${value}`
 }
 
 export function isRead({ method }: Pick<RequestHead, 'method'>): boolean {

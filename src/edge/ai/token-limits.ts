@@ -6,12 +6,12 @@ import type { Provider, Providers } from '../../ai/providers/providers.ts'
 import { boundaryOf } from '../../ai/parsing/multipart.ts'
 import { type CallRequest, readRequest } from '../../ai/request-body.ts'
 import { type OtherModels, otherModelsIn } from '../../ai/worst-case/other-models.ts'
+import { isPlainJson } from '../../ai/worst-case/worst-case.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { TokenLimits } from '../../store/records/records.ts'
 import { mayCall, mayUseGateway } from '../../tokens/may-call.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import { jsonType } from '../ai-call/rewriting.ts'
 
 /** Refuses a gateway that the token may not use, whether it exists or not. */
 export function refuseGateway(ai: AiExchange, token: TokenLimits, gateway: string): Refusal | null {
@@ -135,7 +135,7 @@ function isNamedInBody(ai: AiExchange, path: string): boolean {
 }
 
 function isJson({ fields: { contentType, contentEncoding } }: AiExchange): boolean {
-  return contentEncoding === null && (contentType === null || jsonType.test(contentType))
+  return contentEncoding === null && (contentType === null || isPlainJson(contentType))
 }
 
 function modelsInBody(ai: AiExchange, path: string, body: Buffer): CalledModels {
@@ -156,7 +156,7 @@ export function otherModelsOf({ bytes, members }: Pick<CallRequest, 'bytes' | 'm
 function othersBesidePath({ fields }: AiExchange, body: Buffer): OtherModels {
   const { contentType, contentEncoding } = fields
   if (contentEncoding !== null) return unknown
-  if (contentType !== null && !jsonType.test(contentType))
+  if (contentType !== null && !isPlainJson(contentType))
     return boundaryOf(contentType) === null ? unknown : none
   return body.length === 0 ? none : otherModelsIn(body)
 }

@@ -26,6 +26,16 @@ test('fields with the prefix of the gateway are for it, with hyphens or undersco
     assert.equal(isForGateway(name), false, name)
 })
 
+test('two media types that differ are read as neither of them', t => {
+  const steps = stepsOver(t, [])
+  const typeOf = (...types: string[]) =>
+    new AiFields(steps.exchange(request('POST /', ...types.map(type => `Content-Type: ${type}`))).head)
+      .contentType
+  assert.equal(typeOf(), null)
+  assert.equal(typeOf('text/plain', 'text/plain'), 'text/plain')
+  assert.equal(typeOf('application/json', 'text/plain'), 'application/json, text/plain')
+})
+
 test('each field is read where it comes once', t => {
   const steps = stepsOver(t, [])
   const read = (...fields: string[]) => new AiFields(steps.exchange(request('POST /', ...fields)).head)
