@@ -231,14 +231,29 @@ export class BudgetHolder implements Lender {
   /** Sends what is due; calls that come while a step is under way share the next one. */
   async #stepOn(account: Account): Promise<void> {
     do {
-      const calls = account.waiting.filter(call => !isRefused(call, this.#clock.monotonic()))
+      const calls = this.#withoutRefused(account.waiting)
       account.waiting = []
-      if (await this.#step(account, calls)) continue
-      // Together they do not fit, but some may.
-      for (const call of calls)
-        if (!isRefused(call, this.#clock.monotonic())) await this.#step(account, [call])
+      if (!(await this.#step(account, calls))) await this.#stepApart(account, calls)
     } while (account.waiting.length > 0 || this.#goesOn(account))
     account.isBusy = false
+  }
+
+  /** Sends steps for calls that do not fit together: as few as may be, since all of them wait. */
+  async #stepApart(account: Account, calls: readonly Waiting[]): Promise<void> {
+    let rest = calls
+    // What seemed to fit may be taken by other processes; a call alone is decided by its step.
+    for (let isTaken = true; rest.length > 0; rest = this.#withoutRefused(rest)) {
+      const next = isTaken ? fitting(rest) : rest.slice(0, 1)
+      isTaken = await this.#step(account, next)
+      if (!isTaken) continue
+      const decided = new Set(next)
+      rest = rest.filter(call => !decided.has(call))
+    }
+  }
+
+  /** Refuses those for whom a refusal can be repeated, and returns the others. */
+  #withoutRefused(calls: readonly Waiting[]): readonly Waiting[] {
+    return calls.filter(call => !isRefused(call, this.#clock.monotonic()))
   }
 
   /** Whether one step could not say everything. */
@@ -365,6 +380,18 @@ function needsOf(calls: readonly Waiting[]): Map<Purse, number> {
   for (const { charges, purses } of calls)
     for (const [i, purse] of purses.entries()) needs.set(purse, (needs.get(purse) ?? 0) + charges[i]!.amount)
   return needs
+}
+
+/** Returns calls that fit together as far as this process knows, or the first one. */
+function fitting(calls: readonly Waiting[]): readonly Waiting[] {
+  const room = new Map<Purse, number>()
+  const roomOf = (purse: Purse) => room.get(purse) ?? purse.remaining
+  const those = calls.filter(({ charges, purses }) => {
+    if (purses.some((purse, i) => charges[i]!.amount > roomOf(purse))) return false
+    for (const [i, purse] of purses.entries()) room.set(purse, roomOf(purse) - charges[i]!.amount)
+    return true
+  })
+  return those.length === 0 ? calls.slice(0, 1) : those
 }
 
 /** Refuses a call that waits if another one of its kind was refused just now. */

@@ -127,6 +127,24 @@ test('calls that come during a step share the next one, and where they do not fi
   assert.deepEqual(place.sum(), { spent: 0, leased: 1_000 })
 })
 
+test('a crowd near a limit takes few steps, however many of it fit', async () => {
+  const place = new Place()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  place.gate = promise
+  const calls = Array.from({ length: 200 }, (_, i) =>
+    place.holder.reserve('account', [charge(i % 2 === 0 ? 10 : 20), charge(1, { bucket: 'd', limit: 500 })]),
+  )
+  resolve()
+  const verdicts = await Promise.all(calls)
+  const reserved = verdicts.filter(verdict => 'charges' in verdict).map(({ reserved }) => reserved[0]!)
+  assert.equal(
+    reserved.reduce((sum, one) => sum + one),
+    1_000,
+  )
+  assert.deepEqual(place.sum(), { spent: 0, leased: 1_000 })
+  assert.ok(place.steps.length <= 7, `${place.steps.length} steps`)
+})
+
 test('a refusal is repeated without a step for half a second, and for no smaller call', async () => {
   const place = new Place()
   const held = await admitted(place.holder, charge(900))
