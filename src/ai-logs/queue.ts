@@ -221,8 +221,14 @@ export class LogQueue {
 
   /** Appends a batch; returns false if the store is unreachable and the batch will be retried. */
   async #append(batch: Batch): Promise<boolean> {
-    const { account, id, logManagement: most, logManagementStrategy: strategy, createdAt } = batch.gateway
-    const limit = { most, strategy, madeAt: createdAt }
+    const {
+      account,
+      id,
+      logManagement: maxEntries,
+      logManagementStrategy: strategy,
+      createdAt,
+    } = batch.gateway
+    const limit = { maxEntries, strategy, madeAt: createdAt }
     try {
       const written = await this.#store.logs.append(account, id, batch.batch(batch.isRepeated), limit)
       this.#counts.written.value += written

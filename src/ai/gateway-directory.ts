@@ -44,7 +44,7 @@ export class GatewayDirectory {
       size,
       missLife,
       grace,
-      found,
+      onLoad: found,
       borrow,
       now: () => clock.monotonic(),
     })

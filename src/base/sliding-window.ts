@@ -34,7 +34,7 @@ export class SlidingWindow {
     this.#total = this.#counts.reduce((sum, count) => sum + count, 0)
   }
 
-  get kept(): KeptWindow {
+  get state(): KeptWindow {
     return { newest: this.#newest, counts: this.#counts }
   }
 

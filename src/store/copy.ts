@@ -293,18 +293,18 @@ async function copyAccount(all: Transfer, account: Account): Promise<void> {
  * super administrator.
  */
 async function copyMembers({ from, to, counts }: Transfer, account: string): Promise<void> {
-  const wanted = new Map<string, Member>()
-  for await (const member of each(from, from.members.walk(account))) wanted.set(member.id, member)
+  const members = new Map<string, Member>()
+  for await (const member of each(from, from.members.walk(account))) members.set(member.id, member)
   const before: Member[] = []
   for await (const member of each(to, to.members.walk(account))) before.push(member)
   // Another membership of the same user would conflict.
   for (const { id } of before)
-    if (!wanted.has(id))
+    if (!members.has(id))
       await at(to, to.members.remove(account, id)).catch(cause => {
         if (!(cause.cause instanceof LastSuperAdministrator)) throw cause
       })
   const changed: Member[] = []
-  for (const member of wanted.values()) if (!(await at(to, to.members.insert(member)))) changed.push(member)
+  for (const member of members.values()) if (!(await at(to, to.members.insert(member)))) changed.push(member)
   for (const member of changed) {
     const current = await at(to, to.members.get(account, member.id))
     const isSame = current !== null && JSON.stringify(current.record) === JSON.stringify(member)
@@ -315,8 +315,8 @@ async function copyMembers({ from, to, counts }: Transfer, account: string): Pro
         member.id,
       )
   }
-  for (const { id } of before) if (!wanted.has(id)) await at(to, to.members.remove(account, id))
-  counts.members += wanted.size
+  for (const { id } of before) if (!members.has(id)) await at(to, to.members.remove(account, id))
+  counts.members += members.size
 }
 
 async function copyTokens({ from, to, counts }: Transfer, { id: account }: Account): Promise<void> {
@@ -333,11 +333,11 @@ async function copyTokens({ from, to, counts }: Transfer, { id: account }: Accou
 
 async function copyLogs({ from, to, counts }: Transfer, { account, id }: Gateway): Promise<void> {
   // Copies all entries of the source, even if the limit has been lowered since.
-  const limit = { most: Number.MAX_SAFE_INTEGER, strategy: 'STOP_INSERTING' } as const
+  const limit = { maxEntries: Number.MAX_SAFE_INTEGER, strategy: 'STOP_INSERTING' } as const
   for await (const entries of eachAt(from, from.logs.entries(account, id))) {
-    const stored = await at(to, to.logs.append(account, id, batchOf(entries), limit))
-    counts.logEntries += stored
-    if (stored < entries.length) throw new Error(`the gateway ${id} was deleted during the copy`)
+    const count = await at(to, to.logs.append(account, id, batchOf(entries), limit))
+    counts.logEntries += count
+    if (count < entries.length) throw new Error(`the gateway ${id} was deleted during the copy`)
   }
 }
 

@@ -269,7 +269,7 @@ function rememberedOf(
     size,
     missLife,
     grace,
-    found: found && (digest => found(form, digest)),
+    onLoad: found && (digest => found(form, digest)),
     borrow:
       borrow &&
       (async digest => {

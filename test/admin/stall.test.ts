@@ -133,7 +133,7 @@ async function searchesShort(t: TestContext, url: string, entries: number, metad
         metadata: { user: `user ${at + i}`, ...metadata(at + i) },
       }),
     )
-    const limit = { most: 1_000_000, strategy: 'STOP_INSERTING' } as const
+    const limit = { maxEntries: 1_000_000, strategy: 'STOP_INSERTING' } as const
     await kept.logs.append(account, 'default', batchOf(batch), limit)
   }
   const ask = startAsker(t, { authorization: `Bearer ${owner.value}` })

@@ -24,7 +24,7 @@ async function start(t: TestContext) {
     const { account, id, ...rest } = gateway()
     await store.gateways.insert({ account, id, ...rest })
     const entries = members.map(more => logEntry({ account, gateway: id, ...more }))
-    await store.logs.append(account, id, batchOf(entries), { most: 1e9, strategy: 'STOP_INSERTING' })
+    await store.logs.append(account, id, batchOf(entries), { maxEntries: 1e9, strategy: 'STOP_INSERTING' })
     return sumByGroup(store.logs, [account, id], [], groupBy)
   }
 }

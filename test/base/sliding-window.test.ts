@@ -49,7 +49,7 @@ test('what is spread leaves evenly', () => {
 test('a window that was kept goes on as if it had not been', () => {
   const window = new SlidingWindow(60_000)
   window.add(start, 3)
-  const { newest, counts } = window.kept
+  const { newest, counts } = window.state
   const again = new SlidingWindow(60_000, { newest, counts: counts.slice() })
   again.add(start + 20_000, 2)
   assert.equal(again.count(start + 59_000), 5)

@@ -90,12 +90,12 @@ export function auditContract(name: string, place: Place): void {
     for (const entry of [...busy, ...quiet]) await audit.append(entry)
     await audit.append(auditEntry({ actor: 'busy', at: 0 }))
     const tell = tellerOf(account)
-    const entries = await audit.trim(account, { before: 0, mostOf: () => 4 }, tell)
+    const entries = await audit.trim(account, { before: 0, maxOf: () => 4 }, tell)
     assert.deepEqual(entries, [tell('busy', { count: 2, from: 1, to: 2 })])
     const kept = await audit.list(account, auditQuery())
     const expected = [...quiet, ...busy.slice(2), ...entries]
     assert.deepEqual(kept, { items: expected.toSorted(byTime), total: 7 })
-    assert.deepEqual(await audit.trim(account, { before: 0, mostOf: () => 4 }, tell), [])
+    assert.deepEqual(await audit.trim(account, { before: 0, maxOf: () => 4 }, tell), [])
     assert.equal((await audit.list(account, auditQuery())).total, 7)
   })
 
@@ -105,7 +105,7 @@ export function auditContract(name: string, place: Place): void {
     const [one, other] = [inOrder(account, [10, 20, 30], 'one'), inOrder(account, [15, 20], 'other')]
     for (const entry of [...one, ...other]) await audit.append(entry)
     const tell = tellerOf(account)
-    const entries = await audit.trim(account, { before: 20, mostOf: () => Infinity }, tell)
+    const entries = await audit.trim(account, { before: 20, maxOf: () => Infinity }, tell)
     assert.deepEqual(entries, [
       tell('one', { count: 1, from: 10, to: 10 }),
       tell('other', { count: 1, from: 15, to: 15 }),
@@ -120,7 +120,7 @@ export function auditContract(name: string, place: Place): void {
     const times = Array.from({ length: 450 }, (_, i) => i + 1)
     await Promise.all(inOrder(account, times, 'busy').map(entry => audit.append(entry)))
     const tell = tellerOf(account)
-    const entries = await audit.trim(account, { before: 0, mostOf: () => 20 }, tell)
+    const entries = await audit.trim(account, { before: 0, maxOf: () => 20 }, tell)
     assert.deepEqual(entries, [tell('busy', { count: 430, from: 1, to: 430 })])
     const kept = await audit.list(account, auditQuery())
     assert.deepEqual([kept.total, kept.items[0]?.at, kept.items.at(-1)], [21, 431, entries[0]])
@@ -130,9 +130,9 @@ export function auditContract(name: string, place: Place): void {
     const { audit } = await (await place(t))()
     const account = hex(16)
     for (const entry of inOrder(account, [1, 2, 3])) await audit.append(entry)
-    assert.deepEqual(await audit.trim(account, { before: 3, mostOf: () => 9 }, () => null), [])
+    assert.deepEqual(await audit.trim(account, { before: 3, maxOf: () => 9 }, () => null), [])
     assert.equal((await audit.list(account, auditQuery())).total, 1)
-    assert.deepEqual(await audit.trim(account, { before: 9, mostOf: () => 9 }, () => null), [])
+    assert.deepEqual(await audit.trim(account, { before: 9, maxOf: () => 9 }, () => null), [])
     assert.deepEqual(await audit.list(account, auditQuery()), { items: [], total: 0 })
   })
 
@@ -142,7 +142,7 @@ export function auditContract(name: string, place: Place): void {
     const account = hex(16)
     const times = Array.from({ length: 300 }, (_, i) => i + 1)
     await Promise.all(inOrder(account, times, 'busy').map(entry => stores[0]!.audit.append(entry)))
-    const limit = { before: 0, mostOf: () => 10 }
+    const limit = { before: 0, maxOf: () => 10 }
     const told = await Promise.all(stores.map(({ audit }) => audit.trim(account, limit, tellerOf(account))))
     const counts = told.flat().map(({ dropped }) => dropped!.count)
     assert.equal(

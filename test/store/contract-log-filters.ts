@@ -174,7 +174,10 @@ export function logFiltersContract(name: string, place: Place): void {
     await store.gateways.insert(kept)
     const entries = fc.sample(someEntry, { numRuns: 60, seed: 20_260_101 })
     const full = logEntries(kept, entries.length, i => entries[i]!)
-    await store.logs.append(kept.account, kept.id, batchOf(full), { most: 100, strategy: 'DELETE_OLDEST' })
+    await store.logs.append(kept.account, kept.id, batchOf(full), {
+      maxEntries: 100,
+      strategy: 'DELETE_OLDEST',
+    })
     const last = fc.option(fc.record({ at: fc.nat(full.length - 1), isGone: fc.boolean() }))
     const property = fc.asyncProperty(someQuery, last, async (asked, last) => {
       const place = last && placeOf(full[last.at]!, asked.orderBy)
@@ -206,7 +209,10 @@ async function keep(place: Place, t: TestContext, members: readonly Partial<LogE
   const kept = gateway()
   await store.gateways.insert(kept)
   const entries = logEntries(kept, members.length, i => members[i]!)
-  await store.logs.append(kept.account, kept.id, batchOf(entries), { most: 100, strategy: 'DELETE_OLDEST' })
+  await store.logs.append(kept.account, kept.id, batchOf(entries), {
+    maxEntries: 100,
+    strategy: 'DELETE_OLDEST',
+  })
   const letters = new Map(entries.map(({ id }, i) => [id, 'abcdefgh'[i]!]))
   const find = async (query: Partial<LogQuery>) => {
     const { items, total } = await store.logs.list(kept.account, kept.id, logQuery(query))

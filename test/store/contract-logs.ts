@@ -505,14 +505,14 @@ export function logsContract(name: string, place: Place): void {
     const empty = await marks()
     assert.deepEqual(new Set(empty), new Set([empty[0]]))
     assert.equal(
-      (await logs.marks(...home, windows)).every(({ most }) => most === 0),
+      (await logs.marks(...home, windows)).every(({ maxEntries: most }) => most === 0),
       true,
     )
     const first = at(3, 130)
     await append(first)
     const one = await marks()
     assert.deepEqual(changed(empty, one), [3])
-    assert.ok((await logs.marks(...home, windows))[3]!.most >= 130)
+    assert.ok((await logs.marks(...home, windows))[3]!.maxEntries >= 130)
     const second = at(140, 130)
     await append(second)
     const two = await marks()
@@ -661,7 +661,7 @@ function inTime(entries: readonly LogEntry[], descending: boolean): LogEntry[] {
 function keptOf(
   kept: readonly LogEntry[],
   added: readonly LogEntry[],
-  { most, strategy }: ReturnType<typeof limit>,
+  { maxEntries: most, strategy }: ReturnType<typeof limit>,
 ): LogEntry[] {
   const stops = strategy === 'STOP_INSERTING'
   if (stops && (most === 0 || kept.length > most)) return [...kept]
@@ -670,7 +670,10 @@ function keptOf(
   return all.filter(entry => chosen.includes(entry))
 }
 
-const limit = (most: number, strategy: LogStrategy = 'DELETE_OLDEST') => ({ most, strategy })
+const limit = (maxEntries: number, strategy: LogStrategy = 'DELETE_OLDEST') => ({
+  maxEntries,
+  strategy,
+})
 
 const idsOf = (entries: readonly LogEntry[]): string[] => entries.map(({ id }) => id)
 

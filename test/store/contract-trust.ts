@@ -62,7 +62,7 @@ export function trustContract(name: string, place: Place): void {
     assert.equal(await raised(() => store.gateways.insert(aGateway)), 1)
     const session = credential('session')
     const batch = batchOf(logEntries(aGateway, 2))
-    const limit = { most: 10, strategy: 'DELETE_OLDEST' } as const
+    const limit = { maxEntries: 10, strategy: 'DELETE_OLDEST' } as const
     const window = { kind: 'sliding', period: 60_000 } as const
     for (const work of [
       () => store.credentials.put(session),

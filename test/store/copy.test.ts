@@ -82,7 +82,10 @@ async function filled(t: TestContext): Promise<Store> {
       await store.budgetAlertSets.insert(budgetAlertSet({ account: `${owner.id}/${id}` }))
     }
     const entries = logEntries(gateway({ account: owner.id }), 700, i => (i % 2 ? { request: null } : {}))
-    await store.logs.append(owner.id, 'default', batchOf(entries), { most: 1000, strategy: 'DELETE_OLDEST' })
+    await store.logs.append(owner.id, 'default', batchOf(entries), {
+      maxEntries: 1000,
+      strategy: 'DELETE_OLDEST',
+    })
   }
   for (let i = 0; i < 9; i++) {
     await store.errorRules.insert(errorRuleList({ id: `${i}.example` }))

@@ -36,7 +36,7 @@ test('sqlite::memory: is a store that ends with the process, and says so', async
   const { account, id } = first.gateway
   const entries = logEntries(first.gateway, 3)
   assert.equal(
-    await store.logs.append(account, id, batchOf(entries), { most: 2, strategy: 'DELETE_OLDEST' }),
+    await store.logs.append(account, id, batchOf(entries), { maxEntries: 2, strategy: 'DELETE_OLDEST' }),
     2,
   )
   assert.equal((await store.logs.list(account, id, logQuery())).total, 2)

@@ -48,7 +48,10 @@ async function fill(): Promise<void> {
         metadata: n === 1000 ? { team: 'rare' } : null,
       })
     })
-    await kept.logs.append(account, 'default', batchOf(entries), { most: 1e9, strategy: 'DELETE_OLDEST' })
+    await kept.logs.append(account, 'default', batchOf(entries), {
+      maxEntries: 1e9,
+      strategy: 'DELETE_OLDEST',
+    })
   }
   console.log(`${rows} entries over ${days} days in ${Math.round(performance.now() - began)} ms`)
 }

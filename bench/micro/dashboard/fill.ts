@@ -22,7 +22,10 @@ export async function fill(store: Store, now: number): Promise<void> {
   })
   for (let done = 0; done < rows; done += batch) {
     const entries = Array.from({ length: batch }, (_, i) => entryOf(done + i, now))
-    await store.logs.append(account, 'default', batchOf(entries), { most: 1e9, strategy: 'DELETE_OLDEST' })
+    await store.logs.append(account, 'default', batchOf(entries), {
+      maxEntries: 1e9,
+      strategy: 'DELETE_OLDEST',
+    })
   }
   const seconds = ((performance.now() - began) / 1000).toFixed(0)
   console.log(`${clients} clients, ${members} members and ${rows} log entries in ${seconds} s`)

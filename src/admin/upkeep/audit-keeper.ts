@@ -70,7 +70,7 @@ export class AuditKeeper {
     }
     for (const { id } of [...(await this.#store.accounts.list()), { id: everybody }]) {
       if (this.#isClosed) return
-      const removed = await this.#store.audit.trim(id, { before, mostOf }, tellerOf(id, now))
+      const removed = await this.#store.audit.trim(id, { before, maxOf: mostOf }, tellerOf(id, now))
       for (const entry of removed) tellAudit(this.#log, entry, 'audit entries dropped')
     }
   }

@@ -27,7 +27,7 @@ export async function listRateLimits(call: ZoneCall, { store, zones }: Api): Pro
   // The clients of other zones are visible only to the operator.
   const shown = listed.filter(({ isShared }) => !isShared || isOldest)
   const near = await zones.nearLimits(shown.map(({ limit }) => limit.name))
-  const sums = await store.tallies.list('limit', zoneScope(zone.name), now - tallyKinds.limit.kept)
+  const sums = await store.tallies.list('limit', zoneScope(zone.name), now - tallyKinds.limit.retention)
   const over = new Map(
     sums.map(({ name, slots }) => [name, slots.reduce((sum, [, count]) => sum + count, 0)]),
   )

@@ -65,7 +65,7 @@ async function respond(
   const parameters = new Parameters(query)
   const page = parameters.page()
   const order = parameters.choice('order', errorOrders)
-  const since = Math.max(parameters.time('since') ?? 0, now - tallyKinds.error.kept)
+  const since = Math.max(parameters.time('since') ?? 0, now - tallyKinds.error.retention)
   const code = parameters.wholeNumber('code', 1, 9_999, null)
   const ray = parameters.text('ray')
   if (ray !== null && !/^[0-9a-f]{16}$/.test(ray)) parameters.refuse('ray', 'must be 16 hex digits')

@@ -106,8 +106,8 @@ export class LogSeries {
     return { windows: sums, completeSince, scanned: null }
   }
 
-  #fresh(home: Home, windows: LogWindows, at: number, { mark, most }: LogMark): Cells | null {
-    if (most === 0) return new Cells()
+  #fresh(home: Home, windows: LogWindows, at: number, { mark, maxEntries }: LogMark): Cells | null {
+    if (maxEntries === 0) return new Cells()
     const name = nameOf(home, windows, at)
     return this.#requested.at(name, mark) ?? this.#parts.at(name, mark)
   }
@@ -122,7 +122,9 @@ export class LogSeries {
   ): Promise<void> {
     if (windows.width < hour) return
     const missing = [...marks.keys()]
-      .filter(at => marks[at]!.most >= this.#leastKept && this.#fresh(home, windows, at, marks[at]!) === null)
+      .filter(
+        at => marks[at]!.maxEntries >= this.#leastKept && this.#fresh(home, windows, at, marks[at]!) === null,
+      )
       .reverse()
     for (let from = 0; from < missing.length && performance.now() < until; from += readAtOnce) {
       if (this.#isClosed) throw new StoreUnreachable()
@@ -141,7 +143,7 @@ export class LogSeries {
   #keep(home: Home, windows: LogWindows, at: number, mark: LogMark, cells: Cells): void {
     const window = markedOf(windows, at, mark)
     const isOver = window.since + window.width < Date.now()
-    if (window.width < hour || mark.most < this.#leastKept || !isOver) return
+    if (window.width < hour || mark.maxEntries < this.#leastKept || !isOver) return
     // A failed write only means that the window is summed again later.
     const write: Promise<void> = this.#logs
       .keepSum(...home, window, cells.toText())
@@ -192,11 +194,11 @@ export class LogSeries {
     home: Home,
     { since: first, width }: LogWindows,
     at: number,
-    { most }: LogMark,
+    { maxEntries }: LogMark,
   ): Promise<Cells> {
     const since = first + at * width
     const cells = new Cells()
-    if (most > this.#direct && width > minute) {
+    if (maxEntries > this.#direct && width > minute) {
       const smaller = width > hour ? hour : minute
       const windows: LogWindows = { since, width: smaller, count: width / smaller }
       const marks = await this.#logs.marks(...home, windows)

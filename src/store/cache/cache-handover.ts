@@ -29,8 +29,8 @@ export class Borrower {
   readonly #send: (id: number, announced: AnnouncedKey) => void
   readonly #waiting = new Map<number, (loan: Loan | null) => void>()
   #nextId = 0
-  #askedFound = 0
-  #askedOthers = 0
+  #announcedRequests = 0
+  #otherRequests = 0
   #timer: NodeJS.Timeout | null = null
 
   constructor(send: (id: number, announced: AnnouncedKey) => void) {
@@ -41,10 +41,10 @@ export class Borrower {
    * Returns what another worker has cached; null after 250 ms. `isAnnounced`: one of them announced the key.
    */
   ask(announced: AnnouncedKey, isAnnounced: boolean): Promise<Loan | null> {
-    if (isAnnounced ? this.#askedFound === maxAnnounced : this.#askedOthers === maxOthers)
+    if (isAnnounced ? this.#announcedRequests === maxAnnounced : this.#otherRequests === maxOthers)
       return Promise.resolve(null)
-    if (isAnnounced) this.#askedFound++
-    else this.#askedOthers++
+    if (isAnnounced) this.#announcedRequests++
+    else this.#otherRequests++
     this.#timer ??= setTimeout(() => this.#beginAnew(), period).unref()
     const id = this.#nextId++
     return new Promise(resolve => {
@@ -65,8 +65,8 @@ export class Borrower {
 
   #beginAnew(): void {
     this.#timer = null
-    this.#askedFound = 0
-    this.#askedOthers = 0
+    this.#announcedRequests = 0
+    this.#otherRequests = 0
   }
 }
 

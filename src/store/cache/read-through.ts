@@ -25,7 +25,7 @@ export interface ReadThroughOptions<T> {
   /** Ms for which a value stays valid while the store is unreachable, since it was last current. */
   readonly grace: number
   /** Called for each key for which the store has a value, unless `recall` looked it up. */
-  readonly found?: ((key: string) => void) | undefined
+  readonly onLoad?: ((key: string) => void) | undefined
   /** Asks other processes for what they have cached while the store is unreachable; never rejects. */
   readonly borrow?: ((key: string) => Promise<Lent<T> | null>) | undefined
   /** Monotonic ms, as `Changes.knownUntil` counts them. */
@@ -193,7 +193,7 @@ export class ReadThrough<T extends object> {
   #take(key: string, value: T | null, askedAt: number | null, isRecalled: boolean): T | null {
     this.#triesAt = null
     if (askedAt !== null) this.#remember(key, value, askedAt)
-    if (value !== null && !isRecalled) this.#options.found?.(key)
+    if (value !== null && !isRecalled) this.#options.onLoad?.(key)
     return value
   }
 

@@ -5,7 +5,7 @@ import type { LogEdit } from './store.ts'
 
 export function edited(entry: LogSummary, edit: LogEdit): LogSummary {
   const { feedback: _, score: __, ...others } = entry
-  const said = {
+  const fields = {
     feedback: entry.feedback ?? null,
     score: entry.score ?? null,
     metadata: entry.metadata,
@@ -13,8 +13,8 @@ export function edited(entry: LogSummary, edit: LogEdit): LogSummary {
   }
   return {
     ...others,
-    metadata: said.metadata,
-    ...(said.feedback !== null && { feedback: said.feedback }),
-    ...(said.score !== null && { score: said.score }),
+    metadata: fields.metadata,
+    ...(fields.feedback !== null && { feedback: fields.feedback }),
+    ...(fields.score !== null && { score: fields.score }),
   }
 }

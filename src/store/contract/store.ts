@@ -354,7 +354,7 @@ export interface AuditLimit {
   /** Ms since the epoch: older entries are removed. */
   readonly before: number
   /** Returns the maximum number of entries of an actor. */
-  readonly mostOf: (actor: string) => number
+  readonly maxOf: (actor: string) => number
 }
 
 /**
@@ -490,7 +490,7 @@ export interface LogWindows {
 export interface LogMark {
   readonly mark: string
   /** How many entries it has at most; 0 where it has none. */
-  readonly most: number
+  readonly maxEntries: number
 }
 
 /** A window, and what marks its contents; ms since the epoch, and ms. */
@@ -507,7 +507,7 @@ export interface LogTail {
 }
 
 export interface LogLimit {
-  readonly most: number
+  readonly maxEntries: number
   readonly strategy: LogStrategy
   /** The `createdAt` of the gateway; by default that of the one that has its name now. */
   readonly madeAt?: number

@@ -62,16 +62,16 @@ export class Trust implements StoreTrust {
    * Throws `StoreDegraded` unless the mark, read after the data, includes everything seen before the request.
    * Anything newer counts as seen from now on.
    */
-  check(found: Mark | null, seenBefore: Seen): void {
+  check(mark: Mark | null, seenBefore: Seen): void {
     const seen = this.#seen ?? seenBefore
-    const doubt = doubtOf(found ?? nothing, seenBefore)
+    const doubt = doubtOf(mark ?? nothing, seenBefore)
     // An operator has accepted the store as it is since the request.
     if (doubt !== null && seenBefore.identity !== seen.identity) throw new StoreDegraded(doubt)
-    const isLate = doubt === null && doubtOf(found!, seen) !== null
+    const isLate = doubt === null && doubtOf(mark!, seen) !== null
     if (isLate) return
     if (doubt?.code === 'store_older' && !seen.isBehind) this.#seen = { ...seen, isBehind: true }
-    if (doubt === null && (seen.isBehind || found!.generation > seen.generation))
-      this.#seen = { ...found!, identity: seen.identity, isBehind: false }
+    if (doubt === null && (seen.isBehind || mark!.generation > seen.generation))
+      this.#seen = { ...mark!, identity: seen.identity, isBehind: false }
     this.#settle(doubt)
     if (doubt !== null) throw new StoreDegraded(doubt)
   }
@@ -87,15 +87,15 @@ export class Trust implements StoreTrust {
   }
 }
 
-function doubtOf(found: Mark, seen: Seen): Doubt | null {
-  const { identity, generation } = found
+function doubtOf(mark: Mark, seen: Seen): Doubt | null {
+  const { identity, generation } = mark
   const isSame = identity === seen.identity
   const isWhole = generation >= seen.generation
   // Lost changes may have been replaced by as many others: only the very last change that was seen proves
   // that all are present.
-  const isExact = generation === seen.generation && found.last === seen.last
+  const isExact = generation === seen.generation && mark.last === seen.last
   if (isSame && (seen.isBehind ? isExact : isExact || generation > seen.generation)) return null
-  if (isMoved(found))
+  if (isMoved(mark))
     return {
       ...{ code: 'store_moved', remedy: moveRemedy },
       message: 'the records of the store were moved to another one, or are being moved',

@@ -50,11 +50,11 @@ export const maxUnproven = 100
 export const maxOfUser = 20
 export const eventLife = 30 * 86_400_000
 
-const mostText = 8 * 1024
+const maxText = 8 * 1024
 
 export function eventJson(event: AuthorizationEvent): string {
   const json = JSON.stringify(event)
-  if (json.length > mostText)
-    throw new TypeError(`an authorization event must have ${mostText} characters at most`)
+  if (json.length > maxText)
+    throw new TypeError(`an authorization event must have ${maxText} characters at most`)
   return json
 }

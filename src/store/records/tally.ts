@@ -5,11 +5,11 @@ const hour = 60 * minute
 
 /** For each kind, the length of a slot and how long it is kept after its end, in ms. */
 export const tallyKinds = {
-  error: { slot: hour, kept: 24 * hour },
-  access_rule: { slot: hour, kept: 24 * hour },
-  error_rule: { slot: hour, kept: 24 * hour },
-  limit: { slot: 10 * minute, kept: hour },
-  budget: { slot: hour, kept: 24 * hour },
+  error: { slot: hour, retention: 24 * hour },
+  access_rule: { slot: hour, retention: 24 * hour },
+  error_rule: { slot: hour, retention: 24 * hour },
+  limit: { slot: 10 * minute, retention: hour },
+  budget: { slot: hour, retention: 24 * hour },
 } as const
 export type TallyKind = keyof typeof tallyKinds
 
@@ -59,7 +59,7 @@ export function slotOf(kind: TallyKind, at: number): number {
 }
 
 export function endOfSlot(kind: TallyKind, slot: number): number {
-  return slot + tallyKinds[kind].slot + tallyKinds[kind].kept
+  return slot + tallyKinds[kind].slot + tallyKinds[kind].retention
 }
 
 /** Returns the latest occurrences of two lists, newest first. */

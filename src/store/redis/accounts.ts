@@ -40,13 +40,13 @@ export class RedisAccounts implements Accounts {
   }
 
   async get(id: string): Promise<Account | null> {
-    const found = await this.#read(id)
-    return found === null ? null : JSON.parse(found)
+    const text = await this.#read(id)
+    return text === null ? null : JSON.parse(text)
   }
 
   async list(): Promise<readonly Account[]> {
-    const found = (await this.#connection.run(['HVALS', keys.accounts])) as string[]
-    return found.map(text => JSON.parse(text) as Account).sort(byCreation)
+    const texts = (await this.#connection.run(['HVALS', keys.accounts])) as string[]
+    return texts.map(text => JSON.parse(text) as Account).sort(byCreation)
   }
 
   async oldest(): Promise<string | null> {

@@ -35,11 +35,11 @@ if place then first = math.max(first, behind(KEYS[1], way, time, place)) end
 first = first + offset
 local count = math.min(limit, last - first)
 if count <= 0 then return {total, {}} end
-local found = {}
+local entries = {}
 for at, id in ipairs(redis.call(way .. 'RANGE', KEYS[1], first, first + count - 1)) do
-  found[at] = redis.call('HGET', KEYS[2], id)
+  entries[at] = redis.call('HGET', KEYS[2], id)
 end
-return {total, found}`
+return {total, entries}`
 
 /** KEYS: times of the actor. ARGV: limit. */
 const oldestEntries = lua`
@@ -136,11 +136,11 @@ export class RedisAudit implements AuditLog {
     }
   }
 
-  async #surplus(account: string, actor: string, { before, mostOf }: AuditLimit): Promise<Surplus | null> {
+  async #surplus(account: string, actor: string, { before, maxOf }: AuditLimit): Promise<Surplus | null> {
     const homes = [keys.auditTimesOf(account, actor)]
-    const found = await this.#connection.script(oldestEntries, homes, [trimStep])
-    const [count, oldest] = found as [number, string[]]
-    const excess = count - mostOf(actor)
+    const reply = await this.#connection.script(oldestEntries, homes, [trimStep])
+    const [count, oldest] = reply as [number, string[]]
+    const excess = count - maxOf(actor)
     const entries = Array.from({ length: oldest.length / 2 }, (_, i) => ({
       id: oldest[2 * i]!,
       at: Number(oldest[2 * i + 1]),

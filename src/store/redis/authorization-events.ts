@@ -66,11 +66,11 @@ export class RedisAuthorizationEvents implements AuthorizationEvents {
   }
 
   async list(clientAccount: string, client: string): Promise<readonly AuthorizationEvent[]> {
-    const found = await Promise.all(
+    const lists = await Promise.all(
       partsOf(client).map(key => this.#connection.run(['LRANGE', key, 0, -1]) as Promise<string[]>),
     )
     const oldest = this.#clock.now() - eventLife
-    return found
+    return lists
       .flat()
       .map(text => JSON.parse(text) as AuthorizationEvent)
       .filter(event => event.clientAccount === clientAccount && event.at > oldest)

@@ -91,8 +91,8 @@ export class RedisChanges implements Changes {
   }
 
   async #newest(): Promise<string> {
-    const found = (await this.#connection.run(['XREVRANGE', keys.changes, '+', '-', 'COUNT', 1])) as Entry[]
-    return found[0]?.[0] ?? start
+    const entries = (await this.#connection.run(['XREVRANGE', keys.changes, '+', '-', 'COUNT', 1])) as Entry[]
+    return entries[0]?.[0] ?? start
   }
 
   #tell(changes: readonly Change[]): void {

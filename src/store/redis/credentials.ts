@@ -113,7 +113,7 @@ end
  * version, which stores no succession, has continued the family: it is then ignored.
  */
 const exchangeOne = lua`${serverClockLua}${partsLua}${putLua}${stampLua}${endLua}
-local shift, channel, digest, at, grace, spent, known, access = unpack(ARGV, 1, 8)
+local shift, channel, digest, at, grace, spent, succession, access = unpack(ARGV, 1, 8)
 local time, old = now(shift), redis.call('GET', KEYS[3])
 if not alive(old, time) then return {'ended', '-'} end
 local expires, consumed, rest = string.match(old, '^(%S+) (%S+) (.*)$')
@@ -123,7 +123,7 @@ if not alive(last, time) then last = '' end
 local isLate = consumed ~= '-' and (tonumber(grace) == 0 or tonumber(at) - tonumber(consumed) > tonumber(grace))
 local isOther = last ~= '' and string.match(last, consumed == '-' and '"refresh":"(%x+)"' or '"spent":"(%x+)"') ~= spent
 if isOther and not isLate then
-  if last ~= known then return {'again', last} end
+  if last ~= succession then return {'again', last} end
   local successor = redis.call('GET', KEYS[9])
   if alive(successor, time) and not string.find(successor, '^%S+ %- ') then last, isOther = '', false end
 end
@@ -136,7 +136,7 @@ if consumed == '-' then
   consumed = at
   keep(KEYS[3], tonumber(expires), expires .. ' ' .. at .. ' ' .. rest, tonumber(shift))
 elseif last ~= '' then
-  if last ~= known then return {'again', last} end
+  if last ~= succession then return {'again', last} end
   local lost = redis.call('GET', KEYS[9])
   if alive(lost, time) then
     local ends, _, parts = string.match(lost, '^(%S+) (%S+) (.*)$')
@@ -226,9 +226,9 @@ export class RedisCredentials implements Credentials {
   async consume(kind: CredentialKind, digest: string, at: number): Promise<Consumption | null> {
     if (!isDigest(digest)) return null
     const args = [shiftOf(this.#clock), at]
-    const found = await this.#writes.run(consumeOne, [keyOf(kind, digest)], args)
-    if (found === null) return null
-    const [isFirst, text] = found as [number, string]
+    const reply = await this.#writes.run(consumeOne, [keyOf(kind, digest)], args)
+    if (reply === null) return null
+    const [isFirst, text] = reply as [number, string]
     return { credential: parse(text, kind, digest), isFirst: isFirst === 1 }
   }
 
@@ -236,12 +236,13 @@ export class RedisCredentials implements Credentials {
     if (!isDigest(digest)) return { outcome: 'ended', consumedAt: null }
     const [homes, parts] = homesAndParts([end, ...issued])
     const family = keyOf('token_family', end.digest)
-    for (let known = ''; ; ) {
-      const last = known === '' ? null : (parse(known, 'token_family', end.digest).data as Succession | null)
+    for (let succession = ''; ; ) {
+      const last =
+        succession === '' ? null : (parse(succession, 'token_family', end.digest).data as Succession | null)
       const lost = last
         ? [keyOf('refresh_token', last.refresh), keyOf('access_token', last.access)]
         : [family, family]
-      const found = await this.#writes.run(
+      const reply = await this.#writes.run(
         exchangeOne,
         [
           keys.version,
@@ -259,14 +260,14 @@ export class RedisCredentials implements Credentials {
           at,
           grace,
           digest,
-          known,
+          succession,
           last?.access ?? '-',
           ...parts,
         ],
       )
-      const [outcome, said] = found as [Exchanged['outcome'] | 'again', string]
-      if (outcome !== 'again') return { outcome, consumedAt: said === '-' ? null : Number(said) }
-      known = said
+      const [outcome, detail] = reply as [Exchanged['outcome'] | 'again', string]
+      if (outcome !== 'again') return { outcome, consumedAt: detail === '-' ? null : Number(detail) }
+      succession = detail
     }
   }
 
@@ -309,8 +310,8 @@ export class RedisCredentials implements Credentials {
     // A scan returns every member that is present throughout, whatever else is removed.
     for (let cursor = '0'; ; await nextTurn()) {
       const scan = ['ZSCAN', all, cursor, 'COUNT', step] as const
-      const [next, found] = (await this.#connection.run(scan)) as [string, string[]]
-      const members = found
+      const [next, pairs] = (await this.#connection.run(scan)) as [string, string[]]
+      const members = pairs
         .filter((_, i) => i % 2 === 0)
         .filter(member => !kinds || kinds.includes(kindOf(member)))
       for (let at = 0; at < members.length; at += step) {
@@ -327,14 +328,14 @@ export class RedisCredentials implements Credentials {
     const listed: Credential[] = []
     const all = keys.credentialsOf(...narrowest(owner))
     for (let first = 0; listed.length < limit; first += step) {
-      const found = (await this.#connection.run(['ZREVRANGE', all, first, first + step - 1])) as string[]
-      const digests = found.filter(member => kindOf(member) === kind).map(digestIn)
+      const page = (await this.#connection.run(['ZREVRANGE', all, first, first + step - 1])) as string[]
+      const digests = page.filter(member => kindOf(member) === kind).map(digestIn)
       const read = await Promise.all(digests.map(digest => this.#read(kind, digest)))
       const theirs = read
         .filter(credential => credential !== null)
         .filter(credential => isOf(owner, credential))
       listed.push(...theirs.slice(0, limit - listed.length))
-      if (found.length < step) break
+      if (page.length < step) break
       await nextTurn()
     }
     return listed

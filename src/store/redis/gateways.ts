@@ -22,15 +22,15 @@ const searchStep = 1_000
 const searchIds = lua`${rankLua}
 local text, time, id = unpack(ARGV)
 local first = time and behind(KEYS[1], 'Z', time, id) or 0
-local places, found = redis.call('ZRANGE', KEYS[1], first, first + ${String(searchStep - 1)}, 'WITHSCORES'), {}
+local places, matches = redis.call('ZRANGE', KEYS[1], first, first + ${String(searchStep - 1)}, 'WITHSCORES'), {}
 for at = 1, #places, 2 do
   if string.find(places[at], text, 1, true) then
-    found[#found + 1] = places[at + 1]
-    found[#found + 1] = places[at]
+    matches[#matches + 1] = places[at + 1]
+    matches[#matches + 1] = places[at]
   end
 end
-if #places < ${String(2 * searchStep)} then return {'', '', found} end
-return {places[#places], places[#places - 1], found}`
+if #places < ${String(2 * searchStep)} then return {'', '', matches} end
+return {places[#places], places[#places - 1], matches}`
 
 export class RedisGateways extends RedisRecords<Gateway> implements Gateways {
   constructor(connection: Reader, writes: DurableWrites, clock: Clock) {

@@ -22,8 +22,8 @@ const traits: Traits<OAuthClient> = {
 /** KEYS: accounts, records. ARGV: id. */
 const findOne = lua`
 for _, account in ipairs(redis.call('HKEYS', KEYS[1])) do
-  local found = redis.call('HGET', KEYS[2], account .. '/' .. ARGV[1])
-  if found then return found end
+  local record = redis.call('HGET', KEYS[2], account .. '/' .. ARGV[1])
+  if record then return record end
 end
 return false`
 
@@ -55,7 +55,7 @@ end
 
 local first = time and behind(KEYS[2], 'Z', time, id) or 0
 local places = redis.call('ZRANGE', KEYS[2], first, first + ${String(searchStep - 1)}, 'WITHSCORES')
-local found, count, size = {}, 0, 0
+local matches, count, size = {}, 0, 0
 for at = 1, #places, 2 do
   local record = redis.call('HGET', KEYS[1], account .. '/' .. places[at])
   if visibility == '' or string.find(record, '"visibility":"' .. visibility .. '"', 1, true) then
@@ -64,26 +64,26 @@ for at = 1, #places, 2 do
     if not isSure or string.find(string.lower(name), text, 1, true) then
       if isSure and counts == '1' then count = count + 1
       else
-        found[#found + 1] = places[at + 1]
-        found[#found + 1] = places[at]
-        found[#found + 1] = name
+        matches[#matches + 1] = places[at + 1]
+        matches[#matches + 1] = places[at]
+        matches[#matches + 1] = name
       end
     end
   end
   size = size + #record
-  if size >= ${String(searchSize)} then return {places[at + 1], places[at], count, found} end
+  if size >= ${String(searchSize)} then return {places[at + 1], places[at], count, matches} end
 end
-if #places < ${String(2 * searchStep)} then return {'', '', count, found} end
-return {places[#places], places[#places - 1], count, found}`
+if #places < ${String(2 * searchStep)} then return {'', '', count, matches} end
+return {places[#places], places[#places - 1], count, matches}`
 
 /** KEYS: due, records. ARGV: limit, lease, shift of the clock. */
 const claim = lua`${serverClockLua}
-local time, found = now(ARGV[3]), {}
+local time, records = now(ARGV[3]), {}
 for at, field in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', time, 'LIMIT', 0, ARGV[1])) do
   redis.call('ZADD', KEYS[1], time + ARGV[2], field)
-  found[at] = redis.call('HGET', KEYS[2], field)
+  records[at] = redis.call('HGET', KEYS[2], field)
 end
-return found`
+return records`
 
 /**
  * KEYS: due, due times according to the records. ARGV: lease, shift of the clock, then the name and due time
@@ -107,27 +107,27 @@ export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAut
   }
 
   async find(id: string): Promise<OAuthClient | null> {
-    const found = await this.connection.script(findOne, [keys.accounts, keys.records(kind)], [id])
-    if (found === null) await this.#writes.confirmAbsence()
-    return parse<OAuthClient>(found as string | null)?.record ?? null
+    const text = await this.connection.script(findOne, [keys.accounts, keys.records(kind)], [id])
+    if (text === null) await this.#writes.confirmAbsence()
+    return parse<OAuthClient>(text as string | null)?.record ?? null
   }
 
   async search(account: string, search: ClientSearch, page: Page): Promise<Listing<OAuthClient>> {
-    const found = new ClientMatches(search, page)
+    const matches = new ClientMatches(search, page)
     for (let from: Position | null | undefined = null; from !== undefined; ) {
-      from = await this.#look(account, from, search, found)
+      from = await this.#look(account, from, search, matches)
       await nextTurn()
     }
-    const records = await this.some(account, found.ids)
+    const records = await this.some(account, matches.ids)
     // Others may have changed or removed some of them in the meantime.
-    return { items: records.filter(client => isFound(client, search)), total: found.total }
+    return { items: records.filter(client => isFound(client, search)), total: matches.total }
   }
 
   /** Doesn't wait for the disk: a lost lease costs only another check. */
   async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
     const args = [limit, lease, shiftOf(this.#clock)]
-    const found = await this.connection.script(claim, [keys.due(kind), keys.records(kind)], args)
-    return (found as string[]).map(text => parse<OAuthClient>(text)!)
+    const texts = await this.connection.script(claim, [keys.due(kind), keys.records(kind)], args)
+    return (texts as string[]).map(text => parse<OAuthClient>(text)!)
   }
 
   async renewLeases(clients: readonly OAuthClient[], lease: number): Promise<void> {
@@ -143,14 +143,14 @@ export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAut
   }
 
   /** Searches one step of names after a position; returns the start of the next step, if any. */
-  async #look(account: string, from: Position | null, { visibility }: ClientSearch, found: ClientMatches) {
+  async #look(account: string, from: Position | null, { visibility }: ClientSearch, matches: ClientMatches) {
     const homes = [keys.records(kind), keys.order(kind, account)]
     const place = from === null ? [] : [from.at, from.id]
-    const args = [account, found.text, visibility ?? '', found.isFull ? 1 : 0, ...place]
+    const args = [account, matches.text, visibility ?? '', matches.isFull ? 1 : 0, ...place]
     const reply = await this.connection.script(searchNames, homes, args)
     const [at, id, count, parts] = reply as [string, string, number, string[]]
-    found.count(count)
-    found.add(Array.from({ length: parts.length / 3 }, (_, i) => namedBy(parts.slice(3 * i, 3 * i + 3))))
+    matches.count(count)
+    matches.add(Array.from({ length: parts.length / 3 }, (_, i) => namedBy(parts.slice(3 * i, 3 * i + 3))))
     return id === '' ? undefined : { at: Number(at), id }
   }
 }

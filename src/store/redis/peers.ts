@@ -10,19 +10,19 @@ import { lua } from './server/script.ts'
 
 /** KEYS: peers. ARGV: shift of the clock, name, lifetime in ms, data. Returns names and data, alternating. */
 const exchange = lua`${serverClockLua}
-local time, found = now(ARGV[1]), {}
+local time, entries = now(ARGV[1]), {}
 redis.call('HSET', KEYS[1], ARGV[2], string.format('%.0f', time + ARGV[3]) .. ' ' .. ARGV[4])
 local names, values = redis.call('HKEYS', KEYS[1]), redis.call('HVALS', KEYS[1])
 for at, name in ipairs(names) do
   local ends, words = string.match(values[at], '^(%d+) (.*)$')
   if ends and tonumber(ends) > time then
-    found[#found + 1] = name
-    found[#found + 1] = words
+    entries[#entries + 1] = name
+    entries[#entries + 1] = words
   else
     redis.call('HDEL', KEYS[1], name)
   end
 end
-return found`
+return entries`
 
 export class RedisPeers implements Peers {
   readonly #connection: Connection
@@ -35,7 +35,7 @@ export class RedisPeers implements Peers {
 
   async exchange(name: string, words: string, lifetime: number): Promise<ReadonlyMap<string, string>> {
     const args = [shiftOf(this.#clock), name, lifetime, words]
-    const found = (await this.#connection.script(exchange, [keys.peers], args)) as string[]
-    return new Map(found.flatMap((name, at) => (at % 2 === 0 ? [[name, found[at + 1]!] as const] : [])))
+    const entries = (await this.#connection.script(exchange, [keys.peers], args)) as string[]
+    return new Map(entries.flatMap((name, at) => (at % 2 === 0 ? [[name, entries[at + 1]!] as const] : [])))
   }
 }

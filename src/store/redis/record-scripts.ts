@@ -253,8 +253,8 @@ local total = redis.call('ZCARD', KEYS[2])
 local first = tonumber(offset) + (time and behind(KEYS[2], way, time, id) or 0)
 local ids = tonumber(limit) > 0 and redis.call(way .. 'RANGE', KEYS[2], first, first + limit - 1) or {}
 local items, size = {}, 0
-for at, found in ipairs(ids) do
-  items[at] = redis.call('HGET', KEYS[1], account .. '/' .. found)
+for at, member in ipairs(ids) do
+  items[at] = redis.call('HGET', KEYS[1], account .. '/' .. member)
   size = size + #items[at]
   if size >= ${String(readSize)} then return {total, 1, items} end
 end

@@ -49,13 +49,13 @@ const maxParsed = 1_000
 const maxParsedLength = 64 * 1024
 const longRecord = 256 * 1024
 
-type Kept = string | null
+type StoredText = string | null
 
 export class RedisRecords<T extends { readonly account: string; readonly id: string }> implements Records<T> {
   readonly #traits: Traits<T>
   readonly #scripts: RecordScripts
   /** The last records that were read: an unchanged text need not be parsed again. */
-  readonly #parsed = new Map<string, { readonly kept: Kept; readonly record: Versioned<T> }>()
+  readonly #parsed = new Map<string, { readonly text: StoredText; readonly record: Versioned<T> }>()
   protected readonly connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
@@ -70,15 +70,15 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
 
   async get(account: string, id: string): Promise<Versioned<T> | null> {
     const field = `${account}/${id}`
-    const kept = (await this.connection.run(['HGET', this.#home, field])) as Kept
+    const text = (await this.connection.run(['HGET', this.#home, field])) as StoredText
     const before = this.#parsed.get(field)
-    if (before !== undefined && before.kept === kept) return before.record
+    if (before !== undefined && before.text === text) return before.record
     // Receives a long record in one step, and parses it in another.
-    if (kept !== null && kept.length > longRecord) await nextTurn()
-    const record = parse<T>(kept)
+    if (text !== null && text.length > longRecord) await nextTurn()
+    const record = parse<T>(text)
     if (record === null) await this.#writes.confirmAbsence()
     if (this.#parsed.size === maxParsed) this.#parsed.clear()
-    if (record !== null && kept!.length <= maxParsedLength) this.#parsed.set(field, { kept, record })
+    if (record !== null && text!.length <= maxParsedLength) this.#parsed.set(field, { text, record })
     return record
   }
 
@@ -123,8 +123,8 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     const homes = [this.#home, keys.order(this.#traits.kind, account)]
     const place = after === null ? [] : [after.at, after.id]
     const args = [account, descending ? 'ZREV' : 'Z', offset, limit, ...place]
-    const found = await this.connection.script(listRecords, homes, args)
-    const [total, isCut, texts] = found as [number, number, string[]]
+    const reply = await this.connection.script(listRecords, homes, args)
+    const [total, isCut, texts] = reply as [number, number, string[]]
     return { total, isCut: isCut === 1, records: texts.map(text => parse<T>(text)!.record) }
   }
 
@@ -162,7 +162,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     const records: T[] = []
     for (let from = 0; from < ids.length; from += readStep) {
       const fields = ids.slice(from, from + readStep).map(id => `${account}/${id}`)
-      const texts = (await this.connection.run(['HMGET', this.#home, ...fields])) as Kept[]
+      const texts = (await this.connection.run(['HMGET', this.#home, ...fields])) as StoredText[]
       if (texts.includes(null)) await this.#writes.confirmAbsence()
       for (const text of texts) if (text !== null) records.push(parse<T>(text)!.record)
       await nextTurn()
@@ -172,9 +172,9 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
 
   protected async findByName(name: string): Promise<Versioned<T> | null> {
     const { kind } = this.#traits
-    const found = await this.connection.script(findByName, [keys.names(kind), keys.records(kind)], [name])
-    if (found === null) await this.#writes.confirmAbsence()
-    return parse<T>(found as Kept)
+    const text = await this.connection.script(findByName, [keys.names(kind), keys.records(kind)], [name])
+    if (text === null) await this.#writes.confirmAbsence()
+    return parse<T>(text as StoredText)
   }
 
   protected async listGroup(group: string, { offset, limit, after = null }: Page): Promise<Listing<T>> {
@@ -183,11 +183,11 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     const items: T[] = []
     let from = after === null ? `[${group}/` : behind(group, after)
     for (let skipped = offset; ; skipped = 0) {
-      const wanted = Math.min(limit - items.length, readStep)
-      const found = await this.connection.script(listGroup, homes, [group, from, skipped, wanted])
-      const [total, isCut, texts] = found as [number, number, string[]]
+      const count = Math.min(limit - items.length, readStep)
+      const reply = await this.connection.script(listGroup, homes, [group, from, skipped, count])
+      const [total, isCut, texts] = reply as [number, number, string[]]
       for (const text of texts) items.push(parse<T>(text)!.record)
-      if (items.length >= limit || (texts.length < wanted && isCut === 0)) return { total, items }
+      if (items.length >= limit || (texts.length < count && isCut === 0)) return { total, items }
       from = behind(group, this.#placeOf(items.at(-1)!))
       await nextTurn()
     }
@@ -247,7 +247,7 @@ export class RedisTokens extends RedisRecords<Token> implements Tokens {
   }
 }
 
-export function parse<T>(text: Kept): Versioned<T> | null {
+export function parse<T>(text: StoredText): Versioned<T> | null {
   if (text === null) return null
   const [version] = text.split(' ', 1)
   const json = text.slice(text.indexOf(' {') + 1)

@@ -14,13 +14,13 @@ const maxAtOnce = 100
  * the scores, are in µs.
  */
 const openGraves = lua`
-local time, found = redis.call('TIME'), {}
+local time, reply = redis.call('TIME'), {}
 local limit = time[1] * 1000000 + time[2] - ARGV[1] * 1000
 local graves = redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1, 'WITHSCORES')
 for at = 1, #graves, 2 do
-  found[at], found[at + 1] = graves[at], tonumber(graves[at + 1]) < limit and 1 or 0
+  reply[at], reply[at + 1] = graves[at], tonumber(graves[at + 1]) < limit and 1 or 0
 end
-return found`
+return reply`
 
 export class RemovedGateways {
   readonly #records: Connection
@@ -36,13 +36,13 @@ export class RemovedGateways {
   /** Deletes what remains of removed gateways, and again once no late writes can arrive. */
   async clear(): Promise<void> {
     try {
-      const found = (await this.#records.script(openGraves, [keys.graves], [unrest, maxAtOnce])) as (
+      const graves = (await this.#records.script(openGraves, [keys.graves], [unrest, maxAtOnce])) as (
         | string
         | number
       )[]
-      for (let at = 0; at < found.length; at += 2)
-        await this.#clearOne(String(found[at]), found[at + 1] === 1)
-      if (found.length > 0) this.#clearLater()
+      for (let at = 0; at < graves.length; at += 2)
+        await this.#clearOne(String(graves[at]), graves[at + 1] === 1)
+      if (graves.length > 0) this.#clearLater()
     } catch {
       this.#clearLater()
     }

@@ -19,11 +19,11 @@ export class RedisResponses implements StoredResponses {
   }
 
   async get(account: string, key: string): Promise<StoredResponse | null> {
-    const found = (await this.#connection.run(['GET', keys.response(account, key)])) as string | null
-    if (found === null) return null
+    const text = (await this.#connection.run(['GET', keys.response(account, key)])) as string | null
+    if (text === null) return null
     // The caller takes the request as completed, but its write may be unconfirmed.
     await this.#writes.confirm()
-    const response: StoredResponse = JSON.parse(found.slice(found.indexOf(' ') + 1))
+    const response: StoredResponse = JSON.parse(text.slice(text.indexOf(' ') + 1))
     return response.expiresAt > this.#clock.now() ? response : null
   }
 }

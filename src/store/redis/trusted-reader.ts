@@ -59,7 +59,7 @@ export async function readMark(connection: Pick<Connection, 'run'>): Promise<Mar
 export const setMark = lua`
 local identity, generation, last = string.match(redis.call('GET', KEYS[1]) or '- 0 0', '^(%S+) (%d+) (%d+)$')
 if identity == '-' or identity == ARGV[3] or ARGV[3] == 'always' then identity = ARGV[1] end
-local least = math.max(ARGV[2], math.min(redis.call('HLEN', KEYS[2]), 1))
-local text = identity .. ' ' .. string.format('%.0f', math.max(generation, least)) .. ' ' .. last
+local minGeneration = math.max(ARGV[2], math.min(redis.call('HLEN', KEYS[2]), 1))
+local text = identity .. ' ' .. string.format('%.0f', math.max(generation, minGeneration)) .. ' ' .. last
 redis.call('SET', KEYS[1], text)
 return text`

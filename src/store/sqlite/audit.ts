@@ -144,8 +144,8 @@ export class SqliteAudit implements AuditLog {
   }
 
   /** Returns the times of an actor's oldest entries that must be removed, as many as one step removes. */
-  #surplus(account: string, actor: string, { before, mostOf }: AuditLimit): readonly number[] {
-    const excess = Number(this.#bookOfActor.get(account, actor)?.count ?? 0) - mostOf(actor)
+  #surplus(account: string, actor: string, { before, maxOf }: AuditLimit): readonly number[] {
+    const excess = Number(this.#bookOfActor.get(account, actor)?.count ?? 0) - maxOf(actor)
     const times = this.#oldest.all(account, actor, trimStep).map(({ at }) => Number(at))
     return times.filter((at, i) => i < excess || at < before)
   }

@@ -111,9 +111,9 @@ export class SqliteBudgets implements Budgets {
     this.#put(owner, bucket, endOfAccount(account, window, now), JSON.stringify(account))
   }
 
-  #sweepWithin(now: number, most: number): void {
+  #sweepWithin(now: number, maxRows: number): void {
     if (now < this.#sweepsAt) return
-    if (this.#sweep(now, most) < most) this.#sweepsAt = now + sweepPeriod
+    if (this.#sweep(now, maxRows) < maxRows) this.#sweepsAt = now + sweepPeriod
   }
 }
 

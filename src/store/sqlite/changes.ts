@@ -26,7 +26,7 @@ export class SqliteChanges implements Changes {
   readonly #listeners = new Set<(change: Change) => void>()
   readonly #timer: NodeJS.Timeout
   /** The last version that was reported; null if everything is to be reported. */
-  #told: number | null
+  #lastVersion: number | null
 
   constructor(db: Database, clock: Clock) {
     this.#db = db
@@ -38,7 +38,7 @@ export class SqliteChanges implements Changes {
       'SELECT version, kind, account, id FROM changes WHERE version > ? ORDER BY version',
     )
     this.knownUntil = clock.monotonic()
-    this.#told = this.nextVersion() - 1
+    this.#lastVersion = this.nextVersion() - 1
     this.#timer = setInterval(() => void this.tell(), period).unref()
   }
 
@@ -72,7 +72,7 @@ export class SqliteChanges implements Changes {
 
   /** Reports that everything may have changed, and continues from the current end. */
   begin(): Promise<void> {
-    this.#told = null
+    this.#lastVersion = null
     return this.tell()
   }
 
@@ -82,14 +82,14 @@ export class SqliteChanges implements Changes {
   }
 
   #read(): readonly Change[] {
-    const told = this.#told
-    if (told === null) {
-      this.#told = this.nextVersion() - 1
+    const lastVersion = this.#lastVersion
+    if (lastVersion === null) {
+      this.#lastVersion = this.nextVersion() - 1
       return [{ kind: 'everything' }]
     }
-    const rows = this.#since.all(told) as unknown as Row[]
-    const isWhole = rows.length === 0 || rows[0]!.version === told + 1
-    this.#told = rows.at(-1)?.version ?? told
+    const rows = this.#since.all(lastVersion) as unknown as Row[]
+    const isWhole = rows.length === 0 || rows[0]!.version === lastVersion + 1
+    this.#lastVersion = rows.at(-1)?.version ?? lastVersion
     return isWhole ? rows.map(({ kind, account, id }) => ({ kind, account, id })) : [{ kind: 'everything' }]
   }
 }

@@ -90,7 +90,7 @@ export class SqliteCounters implements Counters {
     const window = windowOf(this.#get.get(key, now), period)
     const granted = grant(window.count(now), limit, done, wanted)
     window.add(now, done + granted)
-    const { newest, counts } = window.kept
+    const { newest, counts } = window.state
     const count = window.count(now)
     const endsAt = now + (bucketReach(period) + 1) * bucketWidth(period)
     if (done + granted !== 0) this.#put(key, endsAt, count, newest, new Uint8Array(counts.buffer))

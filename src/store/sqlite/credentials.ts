@@ -29,7 +29,7 @@ const endKind = 'ended_family' satisfies CredentialKind
 
 const columns = { user: 'user', client: 'client', grant: 'consent' } as const
 
-const found = 'digest = ? AND kind = ? AND expires_at > ?'
+const byDigest = 'digest = ? AND kind = ? AND expires_at > ?'
 
 export class SqliteCredentials implements Credentials {
   readonly #db: Database
@@ -49,7 +49,7 @@ export class SqliteCredentials implements Credentials {
     this.#db = db
     this.#changes = changes
     this.#clock = clock
-    this.#get = db.prepare(`SELECT * FROM credentials WHERE ${found}`)
+    this.#get = db.prepare(`SELECT * FROM credentials WHERE ${byDigest}`)
     this.#put = db.command(
       `INSERT INTO credentials (digest, kind, user, client, consent, created_at, expires_at, consumed_at, data)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
@@ -65,7 +65,7 @@ export class SqliteCredentials implements Credentials {
       `UPDATE credentials SET consumed_at = ?4
        WHERE digest = ?1 AND kind = ?2 AND expires_at > ?3 AND consumed_at IS NULL`,
     )
-    this.#remove = db.command(`DELETE FROM credentials WHERE ${found}`)
+    this.#remove = db.command(`DELETE FROM credentials WHERE ${byDigest}`)
     this.#sweep = db.command(
       `DELETE FROM credentials WHERE key IN
          (SELECT key FROM credentials WHERE expires_at <= ? ORDER BY expires_at LIMIT ${broom})`,
@@ -102,28 +102,28 @@ export class SqliteCredentials implements Credentials {
     })
   }
 
-  async exchange(asked: Exchange): Promise<Exchanged> {
-    const { kind, digest, at, issued, end } = asked
+  async exchange(exchange: Exchange): Promise<Exchanged> {
+    const { kind, digest, at, issued, end } = exchange
     const all = issued.map(credential => [credential, jsonOf(credential)] as const)
     const json = jsonOf(end)
     if (!isDigest(digest)) return { outcome: 'ended', consumedAt: null }
     let mustReport = false
     const exchanged = await this.#db.write((): Exchanged => {
-      const kept = this.#read(kind, digest)
-      if (kept === null) return { outcome: 'ended', consumedAt: null }
+      const current = this.#read(kind, digest)
+      if (current === null) return { outcome: 'ended', consumedAt: null }
       const hasEnded = this.#hasEnded(end.digest)
       const last = this.#successionOf(end.digest)
-      if (isReplay(kept, asked, last)) {
+      if (isReplay(current, exchange, last)) {
         mustReport = true
         if (!hasEnded) this.#writeEnd(end, json)
-        return { outcome: 'replayed', consumedAt: kept.consumedAt }
+        return { outcome: 'replayed', consumedAt: current.consumedAt }
       }
       if (hasEnded) return { outcome: 'ended', consumedAt: null }
-      if (kept.consumedAt === null) this.#consume(bytesOf(digest), kind, this.#clock.now(), at)
+      if (current.consumedAt === null) this.#consume(bytesOf(digest), kind, this.#clock.now(), at)
       else if (last !== null) mustReport = this.#supersede(last, at)
       this.#sweepWithin()
       for (const [credential, json] of all) this.#write(this.#put, credential, json)
-      return { outcome: 'issued', consumedAt: kept.consumedAt ?? at }
+      return { outcome: 'issued', consumedAt: current.consumedAt ?? at }
     })
     if (mustReport) await this.#changes.tell()
     return exchanged
@@ -153,7 +153,7 @@ export class SqliteCredentials implements Credentials {
   async removeOf(owner: CredentialOwner, kinds: readonly CredentialKind[] = []): Promise<number> {
     const [ownerKind, ownerId] = narrowest(owner)
     const { where, values } = conditionOf(owner, kinds)
-    const remove = keptIn(this.#removals, where, () =>
+    const remove = cachedIn(this.#removals, where, () =>
       this.#db.command(
         `DELETE FROM credentials WHERE key IN
            (SELECT key FROM credentials WHERE ${where} AND expires_at > ? LIMIT ${removeStep})`,
@@ -174,13 +174,13 @@ export class SqliteCredentials implements Credentials {
   async list(owner: CredentialOwner, kind: CredentialKind, limit: number): Promise<readonly Credential[]> {
     narrowest(owner)
     const { where, values } = conditionOf(owner, [kind])
-    const list = keptIn(this.#lists, where, () =>
+    const list = cachedIn(this.#lists, where, () =>
       this.#db.prepare(
         `SELECT * FROM credentials WHERE ${where} AND expires_at > ? ORDER BY expires_at DESC LIMIT ?`,
       ),
     )
-    const most = Math.min(limit, Number.MAX_SAFE_INTEGER)
-    return this.#db.read(() => list.all(...values, this.#clock.now(), most).map(fromRow))
+    const maxRows = Math.min(limit, Number.MAX_SAFE_INTEGER)
+    return this.#db.read(() => list.all(...values, this.#clock.now(), maxRows).map(fromRow))
   }
 
   #read(kind: CredentialKind, digest: string): Credential | null {
@@ -239,9 +239,9 @@ function conditionOf({ user, client, grant }: CredentialOwner, kinds: readonly C
   return { where: terms.join(' AND '), values: [...owners.map(([, id]) => id!), ...kinds] }
 }
 
-function keptIn<T>(kept: Map<string, T>, key: string, make: () => T): T {
-  const value = kept.get(key) ?? make()
-  kept.set(key, value)
+function cachedIn<T>(cache: Map<string, T>, key: string, make: () => T): T {
+  const value = cache.get(key) ?? make()
+  cache.set(key, value)
   return value
 }
 

@@ -36,8 +36,8 @@ export class SqliteGateways extends SqliteRecords<Gateway> implements Gateways {
       from = some.at(-1)!
       await pause()
     }
-    const kept = await mapInTurns(matches.ids, id => this.get(account, id))
-    return { items: kept.flatMap(one => one?.record ?? []), total: matches.total }
+    const gateways = await mapInTurns(matches.ids, id => this.get(account, id))
+    return { items: gateways.flatMap(one => one?.record ?? []), total: matches.total }
   }
 
   override async remove(

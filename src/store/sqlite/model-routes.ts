@@ -4,7 +4,7 @@ import type { ModelRoute } from '../records/model-route.ts'
 import type { ModelRoutes, Versioned } from '../contract/store.ts'
 import type { Ledgers } from './companion-writes.ts'
 import type { Database, Statement } from './database/database.ts'
-import { foundIn, SqliteRecords } from './records.ts'
+import { findRecord, SqliteRecords } from './records.ts'
 
 export class SqliteModelRoutes extends SqliteRecords<ModelRoute> implements ModelRoutes {
   readonly #byName: Statement
@@ -17,6 +17,6 @@ export class SqliteModelRoutes extends SqliteRecords<ModelRoute> implements Mode
   }
 
   find(owner: string, name: string): Promise<Versioned<ModelRoute> | null> {
-    return this.db.read(() => foundIn<ModelRoute>(this.#byName, owner, name))
+    return this.db.read(() => findRecord<ModelRoute>(this.#byName, owner, name))
   }
 }

@@ -18,7 +18,7 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
   readonly #clock: Clock
   readonly #rows: OrderedRows
   readonly #find: Statement
-  readonly #found: Statement
+  readonly #matches: Statement
   readonly #counted: Statement
   readonly #one: Statement
   readonly #due: Statement
@@ -42,15 +42,15 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     this.#one = db.prepare('SELECT record FROM oauth_clients WHERE account = ? AND id = ?')
     this.#rows = new OrderedRows(db, 'oauth_clients', 'created_at')
     // Names that are not plain ASCII may have letters whose case SQLite cannot fold.
-    const found = `FROM (
+    const clause = `FROM (
         SELECT created_at AS at, id, record ->> 'name' AS name, record ->> 'visibility' AS visibility
         FROM oauth_clients WHERE account = ? AND (created_at, id) > (?, ?)
         ORDER BY created_at, id LIMIT ${searchStep}
       ) WHERE visibility = coalesce(?, visibility)
       AND (octet_length(name) > length(name) OR instr(lower(name), ?))`
-    this.#found = db.prepare(`SELECT at, id, name ${found}`)
+    this.#matches = db.prepare(`SELECT at, id, name ${clause}`)
     this.#counted = db.prepare(
-      `SELECT count(*) AS count, count(*) FILTER (WHERE octet_length(name) > length(name)) AS unsure ${found}`,
+      `SELECT count(*) AS count, count(*) FILTER (WHERE octet_length(name) > length(name)) AS unsure ${clause}`,
     )
     this.#due = db.prepare(
       'SELECT key, version, record FROM oauth_clients WHERE ask_at <= ? ORDER BY ask_at LIMIT ?',
@@ -69,17 +69,17 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
   }
 
   async search(account: string, search: ClientSearch, page: Page): Promise<Listing<OAuthClient>> {
-    const found = new ClientMatches(search, page)
+    const matches = new ClientMatches(search, page)
     const all = stretchOf(account)
     for (let from: Position | null = all.from; from !== null; ) {
       const place: Position = from
-      await this.db.read(() => this.#look(account, place, search, found))
+      await this.db.read(() => this.#look(account, place, search, matches))
       from = await this.#rows.skip({ ...all, from: place }, searchStep)
       await nextTurn()
     }
-    const records = await this.#readAll(account, found.ids)
+    const records = await this.#readAll(account, matches.ids)
     // Others may have changed or removed some of them in the meantime.
-    return { items: records.filter(client => isFound(client, search)), total: found.total }
+    return { items: records.filter(client => isFound(client, search)), total: matches.total }
   }
 
   async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
@@ -96,13 +96,13 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     })
   }
 
-  #look(account: string, { at, id }: Position, { visibility }: ClientSearch, found: ClientMatches): void {
-    const values = [account, at, id, visibility, found.text] as const
-    if (found.isFull) {
+  #look(account: string, { at, id }: Position, { visibility }: ClientSearch, matches: ClientMatches): void {
+    const values = [account, at, id, visibility, matches.text] as const
+    if (matches.isFull) {
       const { count, unsure } = this.#counted.get(...values) as { count: number; unsure: number }
-      if (unsure === 0) return found.count(count)
+      if (unsure === 0) return matches.count(count)
     }
-    found.add(this.#found.all(...values) as unknown as NamedClient[])
+    matches.add(this.#matches.all(...values) as unknown as NamedClient[])
   }
 
   async #readAll(account: string, ids: readonly string[]): Promise<readonly OAuthClient[]> {

@@ -5,7 +5,7 @@ import type { GrantParty, Listing, OAuthGrants, Page, Versioned } from '../contr
 import type { Database, Statement } from './database/database.ts'
 import { OrderedRows } from './database/ordered-rows.ts'
 import type { Ledgers } from './companion-writes.ts'
-import { foundIn, pageOf, SqliteRecords } from './records.ts'
+import { findRecord, pageOf, SqliteRecords } from './records.ts'
 
 const table = 'oauth_grants'
 
@@ -30,7 +30,7 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
 
   find({ user, client, account, resource }: GrantParty): Promise<Versioned<OAuthGrant> | null> {
     return this.db.read(() =>
-      foundIn<OAuthGrant>(this.#find, user, client, account, JSON.stringify(resource)),
+      findRecord<OAuthGrant>(this.#find, user, client, account, JSON.stringify(resource)),
     )
   }
 

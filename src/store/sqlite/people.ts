@@ -6,7 +6,7 @@ import { LastSuperAdministrator, type Members, type Users, type Versioned } from
 import type { Database, Statement } from './database/database.ts'
 import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
 import type { Ledgers } from './companion-writes.ts'
-import { foundIn, SqliteRecords } from './records.ts'
+import { findRecord, SqliteRecords } from './records.ts'
 
 const readStep = 200
 const maxOfUser = 1_000
@@ -27,11 +27,11 @@ export class SqliteUsers extends SqliteRecords<User> implements Users {
   }
 
   findByEmail(email: string): Promise<Versioned<User> | null> {
-    return this.db.read(() => foundIn<User>(this.#byEmail, email))
+    return this.db.read(() => findRecord<User>(this.#byEmail, email))
   }
 
   findByIdentity({ issuer, subject }: Identity): Promise<Versioned<User> | null> {
-    return this.db.read(() => foundIn<User>(this.#byIdentity, issuer, subject))
+    return this.db.read(() => findRecord<User>(this.#byIdentity, issuer, subject))
   }
 
   async withIds(ids: readonly string[]): Promise<readonly User[]> {
@@ -69,7 +69,7 @@ export class SqliteMembers extends SqliteRecords<Member> implements Members {
   }
 
   find(account: string, user: string): Promise<Versioned<Member> | null> {
-    return this.db.read(() => foundIn<Member>(this.#find, user, account))
+    return this.db.read(() => findRecord<Member>(this.#find, user, account))
   }
 
   async ofUser(user: string): Promise<readonly Member[]> {

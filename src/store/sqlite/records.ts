@@ -138,7 +138,7 @@ export async function pageOf<T>(
   return { items, total }
 }
 
-export function foundIn<T>(statement: Statement, ...values: string[]): Versioned<T> | null {
+export function findRecord<T>(statement: Statement, ...values: string[]): Versioned<T> | null {
   const row = statement.get(...values)
   return row ? versionedOf<T>(row) : null
 }

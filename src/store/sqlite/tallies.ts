@@ -135,7 +135,7 @@ export class SqliteTallies implements Tallies {
     this.#add(kind, scope, name, slot, endOfSlot(kind, slot), count, last)
     if (occurrences.length === 0) return
     const newest = lastOf(occurrences, this.#occurrencesWithin(tally, now))
-    this.#put(kind, scope, name, newest[0]!.at + tallyKinds[kind].kept, JSON.stringify(newest))
+    this.#put(kind, scope, name, newest[0]!.at + tallyKinds[kind].retention, JSON.stringify(newest))
   }
 
   #occurrencesWithin(
@@ -145,6 +145,6 @@ export class SqliteTallies implements Tallies {
     const row = this.#get.get(kind, scope, name, now)
     if (row === undefined) return []
     const occurrences = JSON.parse(String(row.record)) as readonly Occurrence[]
-    return occurrences.filter(({ at }) => at + tallyKinds[kind].kept > now)
+    return occurrences.filter(({ at }) => at + tallyKinds[kind].retention > now)
   }
 }

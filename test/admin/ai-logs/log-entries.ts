@@ -43,5 +43,5 @@ export async function keepEntries(
   entries: readonly LogEntry[],
   gateway = 'default',
 ): Promise<void> {
-  await logs.append(account, gateway, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+  await logs.append(account, gateway, batchOf(entries), { maxEntries: 1_000, strategy: 'DELETE_OLDEST' })
 }

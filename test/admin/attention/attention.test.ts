@@ -117,7 +117,7 @@ test('tokens that expire, gateways that are open, and full logs need attention',
       account,
       gateway,
       batchOf(Array.from({ length: count }, (_, n) => entryWith(n, { gateway, createdAt: now - n }))),
-      { most: 1_000, strategy: 'DELETE_OLDEST' },
+      { maxEntries: 1_000, strategy: 'DELETE_OLDEST' },
     )
   await keep('open', 1)
   await keep('full', 2)

@@ -75,7 +75,7 @@ test('an overview sums up the calls of AI gateways in the last day, the busiest 
   const { ask, kept, clock } = await startApi(t)
   const now = clock.now()
   const add = (gateway: string, entries: readonly LogEntry[]) =>
-    kept.logs.append(account, gateway, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+    kept.logs.append(account, gateway, batchOf(entries), { maxEntries: 1_000, strategy: 'DELETE_OLDEST' })
   const hour = 3_600_000
   for (const id of ['busy', 'idle', ...Array.from({ length: 20 }, (_, i) => `more-${i}`)])
     await kept.gateways.insert(gatewayOf(id))

@@ -60,7 +60,7 @@ for (const [name, place] of Object.entries(stores)) {
               'stop' in action ? ['STOP_INSERTING', action.stop] : ['DELETE_OLDEST', action.append]
             const entries = minutes.map(at => callAt(++n, first + at * minute))
             const most = 'stop' in action ? 30 : action.most
-            await store.logs.append(...home, batchOf(entries), { most, strategy })
+            await store.logs.append(...home, batchOf(entries), { maxEntries: most, strategy })
           }
           await agree(store, series, { since: first, width: hour, count: 7 })
           await agree(store, series, { since: first + hour, width: minute, count: 100 })
@@ -82,7 +82,7 @@ for (const [name, place] of Object.entries(stores))
     const hours = 30
     for (let at = 0; at < hours; at++) {
       const entries = Array.from({ length: 20 }, (_, i) => callAt(at * 20 + i, first + at * hour + i))
-      await store.logs.append(...home, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+      await store.logs.append(...home, batchOf(entries), { maxEntries: 1_000, strategy: 'DELETE_OLDEST' })
     }
     const [byHour, byDay] = [
       { since: first, width: hour, count: hours },
@@ -114,7 +114,7 @@ test('sums of what may still change, and of few entries, are not kept', async t 
   const now = Math.floor(Date.now() / hour) * hour
   const times = [...Array(20).fill(now), ...Array(19).fill(now - hour), ...Array(20).fill(now - 2 * hour)]
   const entries = times.map((at, n) => callAt(n, at + n))
-  await store.logs.append(...home, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+  await store.logs.append(...home, batchOf(entries), { maxEntries: 1_000, strategy: 'DELETE_OLDEST' })
   const kept: number[] = []
   const logs = withMethods(store.logs, {
     keepSum: async (_account, _gateway, { since }) => {
@@ -134,7 +134,7 @@ test('a reader waits no longer than it should, and what is missing is there for 
   await store.gateways.insert(gateway({ account }))
   for (let at = 0; at < 3; at++) {
     const entries = Array.from({ length: 200 }, (_, i) => callAt(at * 200 + i, first + at * hour + i))
-    await store.logs.append(...home, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+    await store.logs.append(...home, batchOf(entries), { maxEntries: 1_000, strategy: 'DELETE_OLDEST' })
   }
   const gate = Promise.withResolvers<void>()
   const held: Store['logs']['sum'] = async (account, gateway, query) => {
@@ -159,7 +159,7 @@ test('filters that sums do not know look at entries, the newest first, and say h
   await store.gateways.insert(gateway({ account }))
   for (let at = 0; at < 4; at++) {
     const entries = Array.from({ length: 150 }, (_, i) => callAt(at * 150 + i, first + at * hour + i))
-    await store.logs.append(...home, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+    await store.logs.append(...home, batchOf(entries), { maxEntries: 1_000, strategy: 'DELETE_OLDEST' })
   }
   const filters: LogFilter[] = [{ field: 'duration', operator: 'lt', values: [1e9] }]
   const windows = { since: first, width: hour, count: 4 }

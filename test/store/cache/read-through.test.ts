@@ -51,7 +51,7 @@ test('values that the store has synchronously are returned synchronously, and ca
       return things.get(key) ?? null
     },
     changes: steered.changes,
-    found: key => found.push(key),
+    onLoad: key => found.push(key),
   })
   assert.equal(memory.cached('1'), undefined)
   for (let i = 0; i < 2; i++) {
@@ -354,7 +354,7 @@ test('a bug of the store is not an absence: it is thrown, old value or not', asy
 
 test('each key found in the store is announced, except those that others have announced', async () => {
   const told: string[] = []
-  const { memory, things, change } = setUp({ found: key => told.push(key) })
+  const { memory, things, change } = setUp({ onLoad: key => told.push(key) })
   things.set('2', { id: '2', shade: 'blue' })
   await memory.get('1')
   await memory.get('none')

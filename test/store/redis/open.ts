@@ -48,7 +48,7 @@ export async function openRedis(
 
 const kept = gateway()
 const owner = kept.account
-const limit = { most: 10, strategy: 'DELETE_OLDEST' } as const
+const limit = { maxEntries: 10, strategy: 'DELETE_OLDEST' } as const
 const person = member({ isSuper: false })
 const opening = credential('refresh_token')
 const [granted, happened] = [oauthGrant(), authorizationEvent()]

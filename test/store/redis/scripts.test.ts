@@ -41,7 +41,7 @@ const due = oauthClient({ verification: verification({ nextCheckAt: 1 }) })
 const logged = gateway()
 const entries = logEntries(logged, 4)
 const append = (store: Store, some = entries, most = 3) =>
-  store.logs.append(logged.account, logged.id, batchOf(some), { most, strategy: 'DELETE_OLDEST' })
+  store.logs.append(logged.account, logged.id, batchOf(some), { maxEntries: most, strategy: 'DELETE_OLDEST' })
 const arrangeLogs = async (store: Store) => {
   await store.gateways.insert(logged)
   await append(store)
@@ -249,7 +249,7 @@ const cases: Readonly<Record<string, Case>> = {
   'audit.trim': {
     arrange: store => store.audit.append(beside.audit),
     act: store =>
-      store.audit.trim(due.account, { before: 0, mostOf: () => 0 }, (_, dropped) => ({ ...told, dropped })),
+      store.audit.trim(due.account, { before: 0, maxOf: () => 0 }, (_, dropped) => ({ ...told, dropped })),
   },
   'logs.append': {
     arrange: async store => {

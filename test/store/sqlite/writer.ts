@@ -17,7 +17,7 @@ import {
 
 const account = process.argv[3]!
 const store = await SqliteStore.open(process.argv[2]!, { commandTimeout: 5000, hasLogThread: true })
-const limit = { most: 1_000_000, strategy: 'DELETE_OLDEST' } as const
+const limit = { maxEntries: 1_000_000, strategy: 'DELETE_OLDEST' } as const
 const logged = gateway({ account, id: hex(8) })
 await store.gateways.insert(logged)
 // Several at a time, so that they share transactions.

@@ -35,7 +35,7 @@ try {
 async function append(name: string, most: number, more: Partial<LogEntry>): Promise<void> {
   const owner = gateway({ account: hex(16) })
   await store.gateways.insert(owner)
-  const limit = { most, strategy: 'DELETE_OLDEST' } as const
+  const limit = { maxEntries: most, strategy: 'DELETE_OLDEST' } as const
   const costs: number[] = []
   let elapsed = 0
   for (let done = 0; done < kept; done += batch) {
@@ -62,7 +62,7 @@ async function lookThrough(): Promise<void> {
   }))
   for (let i = 0; i < kept; i += batch)
     await store.logs.append(owner.account, owner.id, batchOf(entries.slice(i, i + batch)), {
-      most: kept,
+      maxEntries: kept,
       strategy: 'STOP_INSERTING',
     })
   const { logs } = store

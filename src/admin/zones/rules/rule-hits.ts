@@ -68,7 +68,7 @@ async function respond(
   deciders: readonly Decider[],
   { tallies }: Api['store'],
 ): Promise<ApiResponse> {
-  const sums = await tallies.list(kind, zoneScope(zone.name), now - tallyKinds[kind].kept)
+  const sums = await tallies.list(kind, zoneScope(zone.name), now - tallyKinds[kind].retention)
   const byName = new Map(sums.map(sum => [sum.name, sum]))
   const window = { page: 1, perPage: Math.max(1, deciders.length), total: deciders.length }
   return listInTurns(deciders, ({ name, view }) => ({ ...view, ...viewHits(byName.get(name)) }), window)

@@ -26,11 +26,12 @@ local function load(key)
       if #slots > 0 and slots[#slots].number > slot then isSorted = false end
       slots[#slots + 1] = {number = slot, spent = tonumber(text)}
     else
-      local reported, amount, lost, expires, kept, sequence, charge =
+      local reported, amount, lost, expires, keptUntil, sequence, charge =
         string.match(text, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
       shares[name] = {
         reported = tonumber(reported), amount = tonumber(amount), lost = tonumber(lost),
-        expires = tonumber(expires), kept = tonumber(kept), sequence = tonumber(sequence), charge = charge
+        expires = tonumber(expires), keptUntil = tonumber(keptUntil),
+        sequence = tonumber(sequence), charge = charge
       }
     end
   end
@@ -63,7 +64,7 @@ local function expire(account, window)
   local expired = {}
   for name, share in pairs(account.shares) do
     if share.expires <= time and share.amount > 0 then expired[#expired + 1] = share end
-    if share.kept <= time then
+    if share.keptUntil <= time then
       account.shares[name] = nil
       table.insert(account.gone, 'h' .. name)
     end
@@ -76,30 +77,30 @@ local function expire(account, window)
 end
 
 local function save(account, bucket, window)
-  local key, last, kept, isUnspent = account.key, time, time, true
+  local key, last, keptUntil, isUnspent = account.key, time, time, true
   for _, field in ipairs(account.gone) do redis.call('HDEL', key, field) end
   for _, slot in ipairs(account.slots) do
     if slot.spent > 0 then isUnspent = false end
     if slot.isChanged then redis.call('HSET', key, 's' .. whole(slot.number), whole(slot.spent)) end
   end
   for name, share in pairs(account.shares) do
-    last, kept = math.max(last, share.expires), math.max(kept, share.kept)
+    last, keptUntil = math.max(last, share.expires), math.max(keptUntil, share.keptUntil)
     if share.amount > 0 then isUnspent = false end
     if share.isChanged then
       local text = string.format(
         '%.0f %.0f %.0f %.0f %.0f %.0f',
-        share.reported, share.amount, share.lost, share.expires, share.kept, share.sequence
+        share.reported, share.amount, share.lost, share.expires, share.keptUntil, share.sequence
       )
       redis.call('HSET', key, 'h' .. name, share.charge == '' and text or text .. ' ' .. share.charge)
     end
   end
-  local ends = kept
+  local ends = keptUntil
   if window.kind == 'fixed' then
     ends = math.max(last + ${String(shortRemembrance)}, window.size)
-    if isUnspent then ends = math.min(ends, kept) end
+    if isUnspent then ends = math.min(ends, keptUntil) end
   end
   if window.kind == 'sliding' and not isUnspent then
-    ends = math.max(kept, last + (window.reach + 1) * window.size)
+    ends = math.max(keptUntil, last + (window.reach + 1) * window.size)
   end
   redis.call('PEXPIREAT', key, whole(ends - ARGV[1]))
   redis.call('ZADD', index, whole(ends), bucket)
@@ -199,7 +200,7 @@ for i, line in ipairs(lines) do
   if line.isTaken then
     share.lost, share.expires = line.lost + share.amount - line.keep, time + lease
     local isKnown = line.window.kind == 'none' or (share.amount == 0 and line.total == line.confirmed)
-    share.kept = share.expires + (isKnown and ${String(shortRemembrance)} or ${String(remembrance)})
+    share.keptUntil = share.expires + (isKnown and ${String(shortRemembrance)} or ${String(remembrance)})
   end
   save(line.account, line.bucket, line.window)
   reply[i + 1] = {line.fits and 1 or 0, share.amount, line.leased, line.spent, line.wait}

@@ -75,8 +75,8 @@ local function granted(count) return math.max(0, math.min(wanted, limit - count 
 const spendSliding = lua`${amountsLua}
 local key, width, reach = KEYS[1], tonumber(ARGV[6]), tonumber(ARGV[7])
 local current = math.floor(time / width)
-local kept = redis.call('HMGET', key, 'n', 'o')
-local count, oldest = tonumber(kept[1] or 0), math.min(tonumber(kept[2] or current), current)
+local totals = redis.call('HMGET', key, 'n', 'o')
+local count, oldest = tonumber(totals[1] or 0), math.min(tonumber(totals[2] or current), current)
 local first = oldest
 if oldest < current - 3 * reach then
   redis.call('DEL', key)

@@ -38,9 +38,9 @@ return 1`
 
 /** KEYS: slots. Returns for each its names and then, in the same order, values. */
 const readAll = lua`
-local found = {}
-for i = 1, #KEYS do found[i] = {redis.call('HKEYS', KEYS[i]), redis.call('HVALS', KEYS[i])} end
-return found`
+local replies = {}
+for i = 1, #KEYS do replies[i] = {redis.call('HKEYS', KEYS[i]), redis.call('HVALS', KEYS[i])} end
+return replies`
 
 const slotsAtOnce = 3
 const maxAtOnce = 200
@@ -66,9 +66,9 @@ export class RedisTallies implements Tallies {
     for (let from = 0; from < slots.length; from += slotsAtOnce) {
       const some = slots.slice(from, from + slotsAtOnce)
       const homes = some.map(slot => keys.tallies(kind, scope, slot))
-      const found = (await this.#connection.script(readAll, homes, [])) as [string[], string[]][]
+      const replies = (await this.#connection.script(readAll, homes, [])) as [string[], string[]][]
       await nextTurn()
-      for (const [i, [names, values]] of found.entries())
+      for (const [i, [names, values]] of replies.entries())
         for (const [at, field] of names.entries()) {
           const name = field.slice(1)
           const sum = sums.get(name) ?? { name, slots: [], last: 0 }
@@ -82,9 +82,9 @@ export class RedisTallies implements Tallies {
   }
 
   async occurrences(kind: TallyKind, scope: string, name: string): Promise<readonly Occurrence[]> {
-    const found = await this.#connection.run(['LRANGE', keys.occurrences(kind, scope, name), 0, -1])
-    const oldest = this.#clock.now() - tallyKinds[kind].kept
-    const occurrences = (found as string[]).map(text => JSON.parse(text) as Occurrence)
+    const texts = await this.#connection.run(['LRANGE', keys.occurrences(kind, scope, name), 0, -1])
+    const oldest = this.#clock.now() - tallyKinds[kind].retention
+    const occurrences = (texts as string[]).map(text => JSON.parse(text) as Occurrence)
     return lastOf(
       occurrences.filter(({ at }) => at > oldest),
       [],
@@ -94,7 +94,7 @@ export class RedisTallies implements Tallies {
   async #addOne({ kind, scope, name, slot, count, last, occurrences }: Tally): Promise<void> {
     const shift = shiftOf(this.#clock)
     const newestLast = lastOf(occurrences, []).toReversed()
-    const endsAt = (newestLast.at(-1)?.at ?? 0) + tallyKinds[kind].kept
+    const endsAt = (newestLast.at(-1)?.at ?? 0) + tallyKinds[kind].retention
     await this.#connection.script(
       addOne,
       [keys.tallies(kind, scope, slot), keys.occurrences(kind, scope, name)],
@@ -108,9 +108,9 @@ export class RedisTallies implements Tallies {
 }
 
 function slotsFrom(kind: TallyKind, since: number, now: number): readonly number[] {
-  const { slot, kept } = tallyKinds[kind]
+  const { slot, retention } = tallyKinds[kind]
   const last = slotOf(kind, now)
-  const first = Math.max(slotOf(kind, now - kept), Math.ceil(since / slot) * slot)
+  const first = Math.max(slotOf(kind, now - retention), Math.ceil(since / slot) * slot)
   return Array.from(
     { length: Math.max(0, Math.round((last - first) / slot) + 1) },
     (_, i) => first + i * slot,

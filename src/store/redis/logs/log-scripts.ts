@@ -3,7 +3,7 @@
 import { lua, rankLua } from '../server/script.ts'
 
 /** Removed by one append beyond what it adds: a limit that was lowered by far must not stop the server. */
-const mostTrimmed = 10_000
+const maxTrimmed = 10_000
 /** What a batch of whole entries may weigh in bytes before it ends. */
 const heaviestBatch = 1024 * 1024
 
@@ -13,12 +13,12 @@ const heaviestBatch = 1024 * 1024
  * of its own.
  */
 export const appendEntries = lua`
-local deletes, most = ARGV[1] == 'DELETE_OLDEST', tonumber(ARGV[2])
-local count, kept, added = redis.call('ZCARD', KEYS[2]), 0, {}
+local deletes, maxEntries = ARGV[1] == 'DELETE_OLDEST', tonumber(ARGV[2])
+local count, storedCount, added = redis.call('ZCARD', KEYS[2]), 0, {}
 local number = tonumber(redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or 0)
-local isOpen = most > 0 and (deletes or count <= most)
+local isOpen = maxEntries > 0 and (deletes or count <= maxEntries)
 local edge = nil
-if isOpen and count >= most then
+if isOpen and count >= maxEntries then
   if deletes then edge = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
   else edge = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2] end
   edge = tonumber(edge)
@@ -31,27 +31,27 @@ end
 for at = 3, #ARGV, 4 do
   local id, time, summary, payloads = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   if redis.call('HEXISTS', KEYS[3], id) == 1 then
-    kept = kept + 1
+    storedCount = storedCount + 1
   elseif hasRoom(tonumber(time)) then
-    number, count, kept, added[id] = number + 1, count + 1, kept + 1, true
+    number, count, storedCount, added[id] = number + 1, count + 1, storedCount + 1, true
     redis.call('ZADD', KEYS[1], number, id)
     redis.call('ZADD', KEYS[2], time, id)
     redis.call('HSET', KEYS[3], id, summary)
     if payloads ~= '' then redis.call('HSET', KEYS[4], id, payloads) end
   end
 end
-local excess = (deletes or isOpen) and math.min(count - most, kept + ${String(mostTrimmed)}) or 0
+local excess = (deletes or isOpen) and math.min(count - maxEntries, storedCount + ${String(maxTrimmed)}) or 0
 for _ = 1, excess do
   local id = nil
   if deletes then id = redis.call('ZPOPMIN', KEYS[2])[1]
   else id = redis.call('ZREVRANGE', KEYS[2], 0, 0)[1] end
-  if added[id] then kept = kept - 1 end
+  if added[id] then storedCount = storedCount - 1 end
   redis.call('ZREM', KEYS[1], id)
   redis.call('ZREM', KEYS[2], id)
   redis.call('HDEL', KEYS[3], id)
   redis.call('HDEL', KEYS[4], id)
 end
-return kept`
+return storedCount`
 
 /** What a batch of summaries may weigh in bytes before it ends. */
 const heaviestPage = 64 * 1024
@@ -61,8 +61,8 @@ export const listEntries = lua`${rankLua}
 local way, limit, offset, id, time = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local first = offset + (id and behind(KEYS[2], way, time, id) or 0)
 local summaries, weight = {}, 0
-for at, found in ipairs(redis.call(way .. 'RANGE', KEYS[2], first, first + limit - 1)) do
-  summaries[at] = redis.call('HGET', KEYS[3], found)
+for at, entry in ipairs(redis.call(way .. 'RANGE', KEYS[2], first, first + limit - 1)) do
+  summaries[at] = redis.call('HGET', KEYS[3], entry)
   weight = weight + #summaries[at]
   if weight >= ${String(heaviestPage)} then return {1, summaries} end
 end
@@ -89,8 +89,8 @@ for at = 0, tonumber(ARGV[3]) - 1 do
 end
 return marks`
 
-/** The most sums that one step removes since their entries are gone. */
-const mostForgotten = 100
+/** The maximum number of sums that one step removes since their entries are gone. */
+const maxForgotten = 100
 
 /** ARGV: window, when it ends, its mark and a text behind it. */
 export const keepSum = lua`
@@ -98,7 +98,7 @@ local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
 if not first then return 0 end
 redis.call('ZADD', KEYS[6], ARGV[2], ARGV[1])
 redis.call('HSET', KEYS[5], ARGV[1], ARGV[3])
-for _, window in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', first, 'LIMIT', 0, ${String(mostForgotten)})) do
+for _, window in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', first, 'LIMIT', 0, ${String(maxForgotten)})) do
   redis.call('ZREM', KEYS[6], window)
   redis.call('HDEL', KEYS[5], window)
 end
@@ -121,15 +121,15 @@ return {id == '' and '0' or last, id, summaries}`
 
 /** ARGV: the number of the entry before, limit; returns that of the last, and summaries and payloads. */
 export const wholeEntries = lua`
-local last, found, weight = ARGV[1], {}, 0
+local last, entries, weight = ARGV[1], {}, 0
 local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. last, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
 for at = 1, #ids, 2 do
   if weight > ${String(heaviestBatch)} then break end
   local payloads = redis.call('HGET', KEYS[4], ids[at]) or ''
-  found[at], found[at + 1] = redis.call('HGET', KEYS[3], ids[at]), payloads
+  entries[at], entries[at + 1] = redis.call('HGET', KEYS[3], ids[at]), payloads
   weight, last = weight + #payloads, ids[at + 1]
 end
-return {last, found}`
+return {last, entries}`
 
 /** ARGV: an id, its summary as it was read, and the new one; gives whether that was written. */
 export const editEntry = lua`

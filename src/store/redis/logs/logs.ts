@@ -58,13 +58,13 @@ export class RedisLogs implements Logs {
   }
 
   async append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
-    const { most, strategy, madeAt } = limit
+    const { maxEntries, strategy, madeAt } = limit
     const home = await this.#find(account, gateway, madeAt)
     if (!home) return 0
-    let stored = 0
+    let count = 0
     for (const part of partsOf(entriesOf(batch, account, gateway)))
-      stored += Number(await this.#logs.script(appendEntries, home, [strategy, most, ...part]))
-    return stored
+      count += Number(await this.#logs.script(appendEntries, home, [strategy, maxEntries, ...part]))
+    return count
   }
 
   async list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>> {
@@ -76,11 +76,11 @@ export class RedisLogs implements Logs {
     const home = await this.#find(account, gateway)
     if (!home) return null
     const [, , summaries, payloads] = home
-    const found = await this.#logs.runAll([
+    const replies = await this.#logs.runAll([
       ['HGET', summaries!, id],
       ['HGET', payloads!, id],
     ])
-    const [summary, bodies] = found as [string | null, string | null]
+    const [summary, bodies] = replies as [string | null, string | null]
     return summary === null ? null : entryOf(summary, bodies ?? '')
   }
 
@@ -160,10 +160,10 @@ export class RedisLogs implements Logs {
     while (marks.length < count) {
       const some = Math.min(marksAtOnce, count - marks.length)
       const args = [since + marks.length * width, width, some]
-      const found = home ? await this.#logs.script(markWindows, home, args) : Array(2 * some).fill('')
+      const reply = home ? await this.#logs.script(markWindows, home, args) : Array(2 * some).fill('')
       for (let at = 0; at < some; at++) {
-        const [most, mark] = (found as (number | string)[]).slice(2 * at)
-        marks.push({ mark: `${most} ${mark}`, most: Number(most) })
+        const [entries, mark] = (reply as (number | string)[]).slice(2 * at)
+        marks.push({ mark: `${entries} ${mark}`, maxEntries: Number(entries) })
       }
     }
     return marks
@@ -182,8 +182,8 @@ export class RedisLogs implements Logs {
   ): Promise<readonly (string | null)[]> {
     const home = windows.length > 0 ? await this.#find(account, gateway) : null
     if (!home) return windows.map(() => null)
-    const found = await this.#logs.run(['HMGET', home[4]!, ...windows.map(nameOf)])
-    return (found as (string | null)[]).map((text, i) => {
+    const texts = await this.#logs.run(['HMGET', home[4]!, ...windows.map(nameOf)])
+    return (texts as (string | null)[]).map((text, i) => {
       const head = `${windows[i]!.mark}\n`
       return text?.startsWith(head) ? text.slice(head.length) : null
     })
@@ -193,16 +193,16 @@ export class RedisLogs implements Logs {
     const home = await this.#find(account, gateway)
     if (!home) return { items: [], end: '0' }
     const [number = '', id = ''] = after?.split(' ') ?? []
-    const found = await this.#logs.script(tailEntries, home, [number, id, limit])
-    const [last, lastId, texts] = found as [string, string, string[]]
+    const reply = await this.#logs.script(tailEntries, home, [number, id, limit])
+    const [last, lastId, texts] = reply as [string, string, string[]]
     return { items: texts.map(summaryOf), end: `${last} ${lastId}`.trimEnd() }
   }
 
   async *entries(account: string, gateway: string): AsyncGenerator<readonly LogEntry[]> {
     const home = await this.#find(account, gateway)
     for (let last = '0'; home; ) {
-      const found = await this.#logs.script(wholeEntries, home, [last, pageSize])
-      const [next, texts] = found as [string, string[]]
+      const reply = await this.#logs.script(wholeEntries, home, [last, pageSize])
+      const [next, texts] = reply as [string, string[]]
       if (texts.length === 0) return
       last = next
       yield Array.from({ length: texts.length / 2 }, (_, i) => entryOf(texts[2 * i]!, texts[2 * i + 1]!))

@@ -27,7 +27,7 @@ export type Credentials = Pick<Address, 'username' | 'password'>
 
 export interface Guide {
   readonly primary: Host | null
-  found(): Promise<Host>
+  locate(): Promise<Host>
 }
 
 /** A connection. Commands reject at once while it is not ready. */
@@ -144,7 +144,7 @@ class Route {
 
   async next(): Promise<Host> {
     const { address, guide } = this.#dialling
-    this.#dialled = guide === null ? address.hosts[0]! : await guide.found()
+    this.#dialled = guide === null ? address.hosts[0]! : await guide.locate()
     return this.#dialled
   }
 }

@@ -56,7 +56,7 @@ export class Connection implements Reader {
   #look: NodeJS.Timeout | undefined
   #runId: string | null = null
   #unfit: Unfit | null = null
-  #fitnessTold: () => void = () => {}
+  #notifyFitness: () => void = () => {}
 
   constructor(client: Client, options: ConnectionOptions) {
     this.#client = client
@@ -80,7 +80,7 @@ export class Connection implements Reader {
   }
 
   onFitness(listener: () => void): void {
-    this.#fitnessTold = listener
+    this.#notifyFitness = listener
   }
 
   get runId(): string | null {
@@ -205,8 +205,8 @@ export class Connection implements Reader {
 
   /** Rejects unless the server considers itself a primary. */
   async #readFacts(commands: readonly Command[]): Promise<ServerFacts> {
-    const [found, ...replies] = await this.#client.sendAll([['EXISTS', keys.format], ...commands])
-    if (found instanceof Error) throw found
+    const [formatReply, ...replies] = await this.#client.sendAll([['EXISTS', keys.format], ...commands])
+    if (formatReply instanceof Error) throw formatReply
     return this.#factsIn(replies)
   }
 
@@ -220,8 +220,8 @@ export class Connection implements Reader {
     const { send } = this.#client
     const { db } = this.#options.address
     if (db > 0) await send(['SELECT', db]).catch(error => Promise.reject(unfitDatabase(db, error)))
-    const found = await send(['GET', keys.format])
-    if (found !== null) return Number(found)
+    const format = await send(['GET', keys.format])
+    if (format !== null) return Number(format)
     await send(['SET', keys.format, knownFormat, 'NX'])
     return Number(await send(['GET', keys.format]))
   }
@@ -261,7 +261,7 @@ export class Connection implements Reader {
   #judge(unfit: Unfit | null): void {
     if (this.#unfit?.message === unfit?.message) return
     this.#unfit = unfit
-    this.#fitnessTold()
+    this.#notifyFitness()
   }
 }
 

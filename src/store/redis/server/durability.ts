@@ -94,7 +94,7 @@ export class DurableWrites {
   readonly #replicas: Replicas
   readonly #options: DurableOptions
   readonly #asks: Ask[] = []
-  readonly #known = new Set<Script>()
+  readonly #sentScripts = new Set<Script>()
   /** Scripts that the user of the server may not run, with the keys of one run. */
   readonly #denied = new Map<Script, readonly string[]>()
   #work: Promise<void> | null = null
@@ -120,7 +120,7 @@ export class DurableWrites {
     this.#replicas = replicas
     this.#options = options
     connection.onArrival(() => {
-      this.#known.clear()
+      this.#sentScripts.clear()
       this.#denied.clear()
       this.#settings = null
       this.#lookSoon()
@@ -306,15 +306,15 @@ export class DurableWrites {
     const seen = isTry ? null : this.#options.trust.seen
     const marked = seen === null ? [] : [readingOfMark]
     const commands = [...asks.map(ask => this.#commandOf(ask)), ...proof, ...marked]
-    const found = await this.#connection.runTogether(commands, timeout + (disk ? diskTimeout : 0))
+    const results = await this.#connection.runTogether(commands, timeout + (disk ? diskTimeout : 0))
     const [replies, proofs] = [
-      found.slice(0, asks.length),
-      found.slice(asks.length, commands.length - marked.length),
+      results.slice(0, asks.length),
+      results.slice(asks.length, commands.length - marked.length),
     ]
     if (isMoved(proofs[0])) return this.#follow(replies)
     if (proofs.length > 0) await this.#expectProof(proofs, { disk, needed, end })
     if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed())
-    return seen === null ? replies : this.#trusted(replies, found.at(-1), seen)
+    return seen === null ? replies : this.#trusted(replies, results.at(-1), seen)
   }
 
   /** Checks by the mark that the writes reached the expected store; rejects them otherwise. */
@@ -362,8 +362,8 @@ export class DurableWrites {
   /** Sends a script whole the first time, so that it runs in the same batch. */
   #commandOf({ script, keys: names, args, isAgain }: Ask): Command {
     if (script === null) return ['EXISTS', keys.format]
-    const isKnown = this.#known.has(script) && !isAgain
-    this.#known.add(script)
+    const isKnown = this.#sentScripts.has(script) && !isAgain
+    this.#sentScripts.add(script)
     return isKnown ? byName(script, names, args) : whole(script, names, args)
   }
 

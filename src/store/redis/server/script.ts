@@ -44,8 +44,8 @@ local function behind(key, way, time, id)
   local high = low + redis.call('ZCOUNT', key, time, time)
   while low < high do
     local middle = math.floor((low + high) / 2)
-    local found = redis.call(way .. 'RANGE', key, middle, middle)[1]
-    local isPassed = found == id or precedes(found, id) == isUp
+    local middleId = redis.call(way .. 'RANGE', key, middle, middle)[1]
+    local isPassed = middleId == id or precedes(middleId, id) == isUp
     if isPassed then low = middle + 1 else high = middle end
   end
   return low

@@ -24,7 +24,7 @@ export interface View {
   readonly spared: number
 }
 
-interface Voice {
+interface Sentinel {
   readonly host: Host
   readonly client: Client
   reply: SentinelReply | null
@@ -35,7 +35,7 @@ interface Voice {
 export class Sentinels implements Guide {
   readonly #dialling: Omit<Dialling, 'guide'>
   readonly #clock: Clock
-  readonly #voices = new Map<string, Voice>()
+  readonly #sentinels = new Map<string, Sentinel>()
   readonly #listeners: (() => void)[] = []
   #waiting = Promise.withResolvers<Host>()
   #view: View | null = null
@@ -68,7 +68,7 @@ export class Sentinels implements Guide {
     return `${replies.length} of ${this.#count(replies)} Sentinels name a primary ${this.#dialling.address.name}`
   }
 
-  async found(): Promise<Host> {
+  async locate(): Promise<Host> {
     return this.primary ?? this.#waiting.promise
   }
 
@@ -84,19 +84,19 @@ export class Sentinels implements Guide {
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    for (const { client } of this.#voices.values()) client.cut()
+    for (const { client } of this.#sentinels.values()) client.cut()
   }
 
   #add(host: Host): void {
     const client = connectToSentinel(this.#dialling, host)
     client.onLoss(ignore)
     client.onReady(() => this.look())
-    this.#voices.set(`${host.host}:${host.port}`, { host, client, reply: null, askedAt: 0 })
+    this.#sentinels.set(`${host.host}:${host.port}`, { host, client, reply: null, askedAt: 0 })
   }
 
   async #askAll(): Promise<void> {
     clearTimeout(this.#timer)
-    await Promise.all([...this.#voices.values()].map(voice => this.#ask(voice)))
+    await Promise.all([...this.#sentinels.values()].map(sentinel => this.#ask(sentinel)))
     this.#looking = null
     if (this.#isClosed) return
     this.#forget()
@@ -104,8 +104,8 @@ export class Sentinels implements Guide {
     this.#timer = setTimeout(() => this.look(), period)
   }
 
-  async #ask(voice: Voice): Promise<void> {
-    const { client } = voice
+  async #ask(sentinel: Sentinel): Promise<void> {
+    const { client } = sentinel
     if (!client.isReady) return
     const askedAt = this.#clock.monotonic()
     const { name } = this.#dialling.address
@@ -116,22 +116,22 @@ export class Sentinels implements Guide {
       ['SENTINEL', 'SENTINELS', name],
     ] as const
     try {
-      voice.reply = replyOf(await inTime(client.sendAll(commands), replyTimeout, tooLate))
-      voice.askedAt = askedAt
+      sentinel.reply = replyOf(await inTime(client.sendAll(commands), replyTimeout, tooLate))
+      sentinel.askedAt = askedAt
     } catch {
       // A connection that hangs is useless.
       client.redial()
     }
     if (this.#isClosed) return
-    this.#meet(voice.reply)
+    this.#meet(sentinel.reply)
     this.#conclude()
   }
 
   /** Starts polling the Sentinels that this one knows. */
   #meet(reply: SentinelReply | null): void {
-    const known = new Set([...this.#voices.values()].map(({ reply }) => reply?.id))
+    const ids = new Set([...this.#sentinels.values()].map(({ reply }) => reply?.id))
     for (const { id, host } of reply?.others ?? []) {
-      if (!known.has(id) && !this.#voices.has(`${host.host}:${host.port}`)) this.#add(host)
+      if (!ids.has(id) && !this.#sentinels.has(`${host.host}:${host.port}`)) this.#add(host)
     }
   }
 
@@ -140,14 +140,14 @@ export class Sentinels implements Guide {
     const { hosts } = this.#dialling.address
     const fresh = this.#fresh()
     if (fresh.length === 0) return
-    const known = [
+    const allHosts = [
       ...hosts,
-      ...fresh.flatMap(voice => [voice.host, ...voice.reply!.others.map(({ host }) => host)]),
+      ...fresh.flatMap(sentinel => [sentinel.host, ...sentinel.reply!.others.map(({ host }) => host)]),
     ]
-    for (const [name, voice] of this.#voices) {
-      if (known.some(host => isSame(host, voice.host))) continue
-      voice.client.cut()
-      this.#voices.delete(name)
+    for (const [name, sentinel] of this.#sentinels) {
+      if (allHosts.some(host => isSame(host, sentinel.host))) continue
+      sentinel.client.cut()
+      this.#sentinels.delete(name)
     }
   }
 
@@ -165,9 +165,9 @@ export class Sentinels implements Guide {
     for (const listener of this.#listeners) listener()
   }
 
-  #agree(fresh: readonly Voice[]): readonly [View | null, until: number] {
+  #agree(fresh: readonly Sentinel[]): readonly [View | null, until: number] {
     const majority = Math.floor(this.#count(fresh) / 2) + 1
-    const distinct = new Map(fresh.map(voice => [voice.reply!.id, voice]))
+    const distinct = new Map(fresh.map(sentinel => [sentinel.reply!.id, sentinel]))
     if (distinct.size < majority) return [null, 0]
     const times = [...distinct.values()].map(({ askedAt }) => askedAt).sort((a, b) => b - a)
     const replies = fresh.map(({ reply }) => reply!)
@@ -178,16 +178,16 @@ export class Sentinels implements Guide {
   }
 
   /** Counts at least those of the URL: a Sentinel that has lost its state knows of no others. */
-  #count(fresh: readonly Voice[]): number {
+  #count(fresh: readonly Sentinel[]): number {
     return Math.max(
       this.#dialling.address.hosts.length,
       ...fresh.map(({ reply }) => reply!.others.length + 1),
     )
   }
 
-  #fresh(): readonly Voice[] {
+  #fresh(): readonly Sentinel[] {
     const oldest = this.#clock.monotonic() - replyLife
-    return [...this.#voices.values()].filter(({ reply, askedAt }) => reply !== null && askedAt > oldest)
+    return [...this.#sentinels.values()].filter(({ reply, askedAt }) => reply !== null && askedAt > oldest)
   }
 }
 

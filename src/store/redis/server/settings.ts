@@ -27,11 +27,11 @@ export const settingsCommands = [
 ] as const satisfies readonly Command[]
 
 /** Parses the replies to these commands; a reply is an error if it was denied. */
-export function settingsOf([info, hello, fsync, save, least]: readonly unknown[]): Settings {
+export function settingsOf([info, hello, fsync, save, minReplicas]: readonly unknown[]): Settings {
   const facts = linesOf(typeof info === 'string' ? info : '')
   const [major = 0, minor = 0] = (facts.get('redis_version') ?? versionIn(hello)).split('.').map(Number)
   const aof = facts.get('aof_enabled')
-  const [saves, replicas] = [settingIn(save), settingIn(least)]
+  const [saves, replicas] = [settingIn(save), settingIn(minReplicas)]
   return {
     version: [major, minor],
     aof: aof === undefined ? null : aof === '1',

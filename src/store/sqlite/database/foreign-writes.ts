@@ -30,7 +30,7 @@ export class ForeignWrites {
   #isClosed = false
   #last: Look | null = null
   /** Stays set: a later checkpoint overwrites pages, but reveals nothing about the others. */
-  #found: string | null = null
+  #finding: string | null = null
 
   /** Opens the files of a database that is open and has been read; throws if one of them is missing. */
   constructor(path: string) {
@@ -43,8 +43,8 @@ export class ForeignWrites {
 
   /** Returns a clause that says which file was written to; null if only SQLite has written. */
   find(): string | null {
-    if (!this.#isClosed) this.#found ??= this.#look()
-    return this.#found
+    if (!this.#isClosed) this.#finding ??= this.#look()
+    return this.#finding
   }
 
   /** Call after all connections of this process are closed: closing a file releases its locks on it. */

@@ -86,12 +86,12 @@ export class OrderedRows {
     let { from } = stretch
     for (let left = limit; left > 0; ) {
       const { at, id } = from
-      const wanted = Math.min(readStep, left)
+      const count = Math.min(readStep, left)
       const { rows, isCut } = await this.#db.read(() =>
-        firstOf(this.#wayOf(stretch).read.iterate(account, at, id, until, wanted)),
+        firstOf(this.#wayOf(stretch).read.iterate(account, at, id, until, count)),
       )
       if (rows.length > 0) yield rows
-      if (rows.length < wanted && !isCut) return
+      if (rows.length < count && !isCut) return
       left -= rows.length
       if (left > 0) await nextTurn()
       from = positionOf(rows.at(-1)!)

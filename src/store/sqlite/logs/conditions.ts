@@ -124,8 +124,8 @@ function joined(conditions: readonly Condition[], word: 'AND' | 'OR'): Condition
 function condition({ field, operator, values }: LogFilter): Condition {
   const { sql, type } = terms[field]
   // SQL would convert a value of another type, and find it equal.
-  const known = values.filter(value => typeof value === type && !Number.isNaN(value))
-  const isOne = isIn(sql, known.map(sqlValue))
+  const typedValues = values.filter(value => typeof value === type && !Number.isNaN(value))
+  const isOne = isIn(sql, typedValues.map(sqlValue))
   const isNull = values.includes(null) ? [{ sql: `${sql} IS NULL`, values: [] }] : []
   switch (operator) {
     case 'eq':
@@ -136,7 +136,7 @@ function condition({ field, operator, values }: LogFilter): Condition {
     }
     case 'contains':
       return joined(
-        (type === 'string' ? known : []).map(text => ({
+        (type === 'string' ? typedValues : []).map(text => ({
           sql: `instr(lower(${sql}), lower(?)) > 0`,
           values: [text as string],
         })),
@@ -146,7 +146,7 @@ function condition({ field, operator, values }: LogFilter): Condition {
     case 'gt': {
       const sign = operator === 'lt' ? '<=' : '>='
       return joined(
-        known.map(value => ({ sql: `${sql} ${sign} ?`, values: [sqlValue(value)] })),
+        typedValues.map(value => ({ sql: `${sql} ${sign} ?`, values: [sqlValue(value)] })),
         'OR',
       )
     }

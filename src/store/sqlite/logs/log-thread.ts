@@ -35,7 +35,7 @@ const program = fileURLToPath(new URL('./thread-program.ts', import.meta.url)).r
 const limits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256 }
 
 /** Threads that an append may end before it is given up: with others it may go on. */
-const mostDeaths = 3
+const maxDeaths = 3
 
 export class LogThread {
   readonly #options: LogThreadOptions
@@ -96,13 +96,13 @@ export class LogThread {
     const { queuedWrites, refusedWrites } = this.#options.metrics
     queuedWrites.inc()
     try {
-      const stored = await this.call('append', account, gateway, this.#bodies.share(batch), limit)
+      const count = await this.call('append', account, gateway, this.#bodies.share(batch), limit)
       this.#deaths = 0
-      return stored
+      return count
     } catch (error) {
       if (error instanceof StoreBusy) refusedWrites.locked.inc()
       this.#deaths = error instanceof ThreadEnded ? this.#deaths + 1 : 0
-      if (this.#deaths < mostDeaths) throw error
+      if (this.#deaths < maxDeaths) throw error
       this.#deaths = 0
       throw (error as ThreadEnded).cause
     } finally {

@@ -253,11 +253,11 @@ export class SqliteLogs implements Logs {
   marks(account: string, gateway: string, { since, width, count }: LogWindows): Promise<readonly LogMark[]> {
     return this.#db.read(() => {
       const key = this.#keyOf(account, gateway)
-      const windows: LogMark[] = Array.from({ length: count }, () => ({ mark: '', most: 0 }))
+      const windows: LogMark[] = Array.from({ length: count }, () => ({ mark: '', maxEntries: 0 }))
       if (key !== null)
         for (const row of this.#windows.iterate(key, width, since, since + count * width)) {
           const at = ((row.since as number) - since) / width
-          windows[at] = { mark: String(row.mark), most: row.count as number }
+          windows[at] = { mark: String(row.mark), maxEntries: row.count as number }
         }
       return windows
     })
@@ -336,7 +336,7 @@ export class SqliteLogs implements Logs {
   }
 
   #append(account: string, gateway: string, batch: LogBatch, limit: LogLimit) {
-    const { most, strategy, madeAt } = limit
+    const { maxEntries, strategy, madeAt } = limit
     const { times, ids, rows, isRepeated } = batch
     const key = this.#keyOf(account, gateway, madeAt)
     const before = this.#lastKey()
@@ -344,7 +344,7 @@ export class SqliteLogs implements Logs {
     const repeated = new Set<number>()
     const isStored = (key: number) => (key > before && key <= last) || repeated.has(key)
     if (key === null) return { key: 0, stored: 0, isStored, excess: 0 }
-    const isFull = strategy === 'STOP_INSERTING' && this.#countOf(key) > most
+    const isFull = strategy === 'STOP_INSERTING' && this.#countOf(key) > maxEntries
     const isNew = (at: number) => {
       const entry = isRepeated ? this.#keyAt.get(key, times[at]!, ids[at]!) : undefined
       if (entry !== undefined) repeated.add(entry.key as number)
@@ -360,7 +360,7 @@ export class SqliteLogs implements Logs {
     this.#bodies.insert(before + 1, bodies)
     this.#tally(key, added, 1)
     const stored = added.length + repeated.size
-    const excess = isFull ? 0 : this.#countOf(key) - most
+    const excess = isFull ? 0 : this.#countOf(key) - maxEntries
     if (excess <= 0) return { key, stored, isStored, excess: 0 }
     const isSimple = strategy === 'DELETE_OLDEST' && !isRepeated && excess <= removalSlice
     if (isSimple && this.#trimMinute(key, excess, before)) return { key, stored, isStored, excess: 0 }

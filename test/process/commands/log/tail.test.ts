@@ -52,7 +52,10 @@ async function start(t: TestContext) {
   /** Keeps an entry of a gateway. */
   const keep = async (gateway: string, n: number, members: Partial<LogEntry> = {}) => {
     const entries = [entryWith(n, { gateway, ...members })]
-    await api.kept.logs.append(account, gateway, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+    await api.kept.logs.append(account, gateway, batchOf(entries), {
+      maxEntries: 1_000,
+      strategy: 'DELETE_OLDEST',
+    })
   }
   return { ...api, tail, keep, env }
 }

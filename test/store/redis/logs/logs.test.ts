@@ -13,7 +13,10 @@ async function start(t: TestContext) {
   const kept = gateway()
   await store.gateways.insert(kept)
   const append = (entries: ReturnType<typeof logEntries>, most = 100_000) =>
-    store.logs.append(kept.account, kept.id, batchOf(entries), { most, strategy: 'DELETE_OLDEST' })
+    store.logs.append(kept.account, kept.id, batchOf(entries), {
+      maxEntries: most,
+      strategy: 'DELETE_OLDEST',
+    })
   const keys = async () => (await server.ask('KEYS', `*${kept.account}/*`)) as string[]
   return { server, store, logs: store.logs, kept, append, keys }
 }

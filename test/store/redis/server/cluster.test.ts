@@ -43,7 +43,7 @@ test('logs are spread over the nodes, and go with their gateway all the same', a
   for (const one of gateways) {
     await store.gateways.insert(one)
     await store.logs.append(owner, one.id, batchOf(logEntries(one, 3)), {
-      most: 10,
+      maxEntries: 10,
       strategy: 'STOP_INSERTING',
     })
   }

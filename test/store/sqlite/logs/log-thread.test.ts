@@ -14,7 +14,7 @@ import { StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import { gateway, logEntries, logQuery } from '../../contract-specimens.ts'
 import { temporaryFile } from '../temporary-file.ts'
 
-const forever = { most: 1_000_000, strategy: 'STOP_INSERTING' } as const
+const forever = { maxEntries: 1_000_000, strategy: 'STOP_INSERTING' } as const
 
 /** The threads that were started. */
 const threads: Worker[] = []
@@ -174,7 +174,7 @@ test('a thread that is idle keeps no process alive, and one that writes does', a
     import { LogThread } from ${JSON.stringify(source('store/sqlite/logs/log-thread.ts'))}
     const timeout = { timeout: 1000, writeTimeout: 1000 }
     const thread = new LogThread({ path: process.argv[2], ...timeout, metrics: new StoreMetrics(), report () {} })
-    const limit = { most: 9, strategy: 'STOP_INSERTING' }
+    const limit = { maxEntries: 9, strategy: 'STOP_INSERTING' }
     for (const batch of JSON.parse(process.argv[3]))
       thread.append('a', 'default', batchOf(batch), limit).then(kept => console.log(kept))`
   writeFileSync(program, text)

@@ -9,7 +9,7 @@ import type { LogEntry } from '../../../../src/store/records/records.ts'
 import type { LogLimit } from '../../../../src/store/contract/store.ts'
 import { gateway, logEntries, logQuery } from '../../contract-specimens.ts'
 
-const forever = { most: 1_000_000, strategy: 'STOP_INSERTING' } as const
+const forever = { maxEntries: 1_000_000, strategy: 'STOP_INSERTING' } as const
 
 /** Opens the logs of two gateways. */
 async function start(t: TestContext) {
@@ -31,7 +31,7 @@ async function start(t: TestContext) {
 
 test('entries that are removed or make room leave no trace', async t => {
   const { logs, owner, append, sizes } = await start(t)
-  const limit = { most: 300, strategy: 'DELETE_OLDEST' } as const
+  const limit = { maxEntries: 300, strategy: 'DELETE_OLDEST' } as const
   const entries = logEntries(owner, 2_000)
   for (let i = 0; i < 20; i++) await append(entries.slice(i * 100, i * 100 + 100), limit)
   assert.deepEqual(sizes().slice(0, 3), [300, 3, 1])
@@ -56,7 +56,7 @@ test('a limit that is lowered by much is kept, bit by bit', async t => {
   const { logs, owner, append, sizes } = await start(t)
   const entries = logEntries(owner, 7_004)
   await append(entries.slice(0, 7_000))
-  assert.equal(await append(entries.slice(7_000), { most: 2, strategy: 'DELETE_OLDEST' }), 2)
+  assert.equal(await append(entries.slice(7_000), { maxEntries: 2, strategy: 'DELETE_OLDEST' }), 2)
   assert.deepEqual(sizes().slice(0, 2), [2, 1])
   assert.deepEqual((await Array.fromAsync(logs.entries('a', 'default'))).flat(), entries.slice(7_002))
 })
@@ -65,7 +65,7 @@ test('a late batch beyond a limit that was lowered by much is not counted as sto
   const { owner, append } = await start(t)
   const entries = logEntries(owner, 7_000)
   await append(entries.slice(3_000))
-  assert.equal(await append(entries.slice(0, 3_000), { most: 2, strategy: 'DELETE_OLDEST' }), 0)
+  assert.equal(await append(entries.slice(0, 3_000), { maxEntries: 2, strategy: 'DELETE_OLDEST' }), 0)
 })
 
 test('the entries of a gateway that is gone are swept, and no others', async t => {
