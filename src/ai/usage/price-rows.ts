@@ -48,6 +48,19 @@ export const tierFactors: Readonly<Record<string, Readonly<Record<string, number
   groq: { flex: 1 },
 }
 
+/** By what the prices of Claude are multiplied: in fast mode, and where inference is in the US alone. */
+export const premiums: ReadonlyMap<string | null, number> = new Map([
+  ['speed:fast', 2],
+  ['geo:us', 1.1],
+  ['speed:fast geo:us', 2.2],
+])
+
+/** Returns the name of a premium; null for none. */
+export function premiumOf(isFast: boolean, isInUs: boolean): string | null {
+  if (isFast) return isInUs ? 'speed:fast geo:us' : 'speed:fast'
+  return isInUs ? 'geo:us' : null
+}
+
 /** US dollars per search, for providers that count searches in their usage. */
 export const searchPrices: Readonly<Record<string, number>> = { anthropic: 0.01 }
 

@@ -7,6 +7,7 @@ import {
   type CacheFactors,
   cacheFactors,
   longRows,
+  premiums,
   type PriceRow,
   priceRows,
   reportsCost,
@@ -137,6 +138,8 @@ function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage)
   const { tier } = usage
   if (usualTiers.has(tier)) return usual
   if (Object.hasOwn(tiers, tier!)) return tiers[tier!]!
+  const premium = premiums.get(tier)
+  if (premium !== undefined) return scaled(usual, premium)
   const factors = tierFactors[provider]
   return factors !== undefined && Object.hasOwn(factors, tier!) ? scaled(usual, factors[tier!]!) : null
 }
@@ -148,6 +151,8 @@ const inaccuracy = 0.25e-12
 function possibleRates(price: Price, provider: string, { tokensIn, tier }: WorstUsage): readonly Rates[] {
   const { usual, long, others } = ratesByTier(price, provider)
   const isLong = long !== null && tokensIn > price.long!.above
+  const premium = price.isOwn ? undefined : premiums.get(tier)
+  if (premium !== undefined) return (isLong ? long.others : others).map(rates => scaled(rates, premium))
   if (usualTiers.has(tier) && tier !== null && tier !== 'auto') return isLong ? long.usual : usual
   if (tier !== null && Object.hasOwn(price.tiers, tier))
     return [...(isLong ? long.usual : usual), price.tiers[tier]!]

@@ -1,5 +1,7 @@
 // The member of a response with its token counts, in the APIs of OpenAI, Anthropic and Google.
 
+import { premiumOf } from './price-rows.ts'
+
 export interface Tokens {
   /** Including cached ones. */
   readonly tokensIn: number | null
@@ -153,8 +155,10 @@ function dollarsOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
 }
 
-function tierIn({ service_tier }: Record<string, unknown>): string | null {
-  return typeof service_tier === 'string' ? service_tier : null
+/** What Claude charges more for is like a tier of its own. */
+function tierIn({ service_tier, speed, inference_geo }: Record<string, unknown>): string | null {
+  const tier = typeof service_tier === 'string' ? service_tier : null
+  return tier === 'batch' ? tier : (premiumOf(speed === 'fast', inference_geo === 'us') ?? tier)
 }
 
 const largest = 4096

@@ -4,6 +4,7 @@ import { lastMember } from '../parsing/json-members.ts'
 import { endOfEvents, levelOf } from './level.ts'
 import { numberOf, type Tokens, tokensIn as tokensOfObject, usageName, usageAt } from './usage-member.ts'
 import { UsagePatterns } from './patterns.ts'
+import { premiums } from './price-rows.ts'
 
 export interface Usage extends Tokens {
   readonly model: string | null
@@ -83,7 +84,7 @@ class Found implements Usage {
   }
 
   get tier(): string | null {
-    return this.#tier ?? tierOf(this.#kept)
+    return premiumAtStart(this.#kept) ?? this.#tier ?? tierOf(this.#kept)
   }
 }
 
@@ -195,6 +196,15 @@ function modelIn(text: string): string | null {
 }
 
 const modelMember = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
+
+/** Claude says it where a stream begins, and its end may not. */
+function premiumAtStart({ head, isEventStream }: Kept): string | null {
+  if (!isEventStream) return null
+  const start = head.subarray(0, nearEnd)
+  if (!start.includes('"speed"') && !start.includes('"inference_geo"')) return null
+  const tier = firstOfStream(wholeEvents(head))?.tier ?? null
+  return premiums.has(tier) ? tier : null
+}
 
 function tierOf({ head, tail, isEventStream }: Kept): string | null {
   const all = tail.length === 0 ? head : tail

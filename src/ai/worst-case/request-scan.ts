@@ -33,6 +33,8 @@ const topNames = [
   'prediction',
   'input',
   'service_tier',
+  'speed',
+  'inference_geo',
   'modalities',
   'output_modalities',
   'web_search_options',

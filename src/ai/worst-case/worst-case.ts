@@ -10,6 +10,7 @@ import { type Media, mediaIn, tokensOfReference } from './media.ts'
 import { operationOf, type Writing } from './operations.ts'
 import { type OtherModels, otherModelsOf } from './other-models.ts'
 import { RequestScan, type ScannedMember, textOnly, type TopName, usualUses } from './request-scan.ts'
+import { premiumOf } from '../usage/price-rows.ts'
 import type { WorstUsage } from '../usage/prices.ts'
 
 /** As it is sent to the provider. */
@@ -371,6 +372,8 @@ const soundOrEscape = /audio|\\/i
 /** Of several, a reader may take either. */
 function tierOf(scan: RequestScan): string | null {
   if (!scan.members.some(isTier)) return null
+  const premium = premiumOf(isOther(scan, 'speed', 'standard'), isOther(scan, 'inference_geo', 'global'))
+  if (premium !== null) return premium
   const tiers = named(scan, 'service_tier')
   const [, tier] =
     tiers.length === 1 && tiers[0]!.isExact
@@ -380,7 +383,15 @@ function tierOf(scan: RequestScan): string | null {
 }
 
 function isTier({ name }: ScannedMember): boolean {
-  return name === 'service_tier'
+  return name === 'service_tier' || name === 'speed' || name === 'inference_geo'
+}
+
+/** Whether any member of a name has something else than the usual text, or null. */
+function isOther(scan: RequestScan, name: TopName, usual: string): boolean {
+  return named(scan, name).some(({ start, end }) => {
+    const text = scan.json.toString('latin1', start, end)
+    return text !== `"${usual}"` && text !== 'null'
+  })
 }
 
 /** By how much lists of token ids are shorter than their text. */

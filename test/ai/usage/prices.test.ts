@@ -155,6 +155,8 @@ describe('what else a call costs', () => {
     equal(costOf('openai', 'gpt-5', 'batch'), 0.625)
     equal(costOf('anthropic', 'claude-haiku-4-5', 'batch'), 0.5)
     equal(costOf('anthropic', 'claude-haiku-4-5', 'priority'), null)
+    equal(costOf('anthropic', 'claude-haiku-4-5', 'speed:fast'), 2)
+    equal(costOf('anthropic', 'claude-haiku-4-5', 'geo:us'), 1.1)
     equal(costOf('openai', 'gpt-4', 'flex'), null)
     equal(costOf('openai', 'gpt-5', 'constructor'), null)
     equal(

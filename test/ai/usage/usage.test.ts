@@ -364,6 +364,26 @@ describe('what a tool is called with is no usage', () => {
     equal(usageOf(Buffer.from(said), Buffer.alloc(0), false).tier, 'batch')
   })
 
+  test('what Claude charges more for is a tier of its own, wherever a stream says it', () => {
+    const usual = { input_tokens: 1, output_tokens: 1, service_tier: 'standard' }
+    const tierOf = (text: string, isEventStream: boolean) =>
+      usageOf(Buffer.from(text), Buffer.alloc(0), isEventStream).tier
+    for (const [more, tier] of [
+      [{ speed: 'fast' }, 'speed:fast'],
+      [{ inference_geo: 'us' }, 'geo:us'],
+      [{ speed: 'fast', inference_geo: 'us' }, 'speed:fast geo:us'],
+      [{ speed: 'standard', inference_geo: 'global' }, 'standard'],
+      [{ speed: 'fast', service_tier: 'batch' }, 'batch'],
+    ] as const) {
+      const usage = { ...usual, ...more }
+      equal(tierOf(JSON.stringify({ usage }), false), tier)
+      const message = { type: 'message_start', message: { role: 'assistant', usage } }
+      equal(tierOf(stream(message, { type: 'message_delta', usage }), true), tier)
+      if (!tier.includes(':')) continue
+      equal(tierOf(stream(message, { type: 'message_delta', usage: usual }), true), tier)
+    }
+  })
+
   test('a service tier is none either, however far from the usage it is', () => {
     const tools = [{ type: 'function', description: 'x'.repeat(6000) }]
     const response = { service_tier: 'flex', tools, usage }

@@ -32,6 +32,8 @@ describe('the dearest cost of a call', () => {
     ['anthropic', 'claude-sonnet-4-5', worst(200_000, 0), 0.6],
     ['anthropic', 'claude-sonnet-4-5', worst(200_001, 0), 1.200006],
     ['anthropic', 'claude-haiku-4-5', worst(0, 0, { searches: 3 }), 0.03],
+    ['anthropic', 'claude-haiku-4-5', worst(million, million, { tier: 'speed:fast' }), 12],
+    ['anthropic', 'claude-haiku-4-5', worst(million, 0, { tier: 'geo:us' }), 1.1],
     ['openai', 'gpt-4o', worst(0, 0, { searches: 1 }), null],
     ['openai', 'gpt-4o', worst(1, 0, { audioIn: 1 }), null],
     ['openai', 'gpt-4o', worst(0, 1, { audioOut: 1 }), null],
@@ -70,7 +72,19 @@ function own(model: string, more: Partial<PriceConfig>): PriceConfig {
   return { model, input: 0, output: 0, cacheRead: null, cacheWrite: null, cacheWriteLong: null, ...more }
 }
 
-const tiers = [null, 'auto', 'default', 'standard', 'on_demand', 'flex', 'priority', 'batch'] as const
+const tiers = [
+  null,
+  'auto',
+  'default',
+  'standard',
+  'on_demand',
+  'flex',
+  'priority',
+  'batch',
+  'speed:fast',
+  'geo:us',
+  'speed:fast geo:us',
+] as const
 
 const usedAtMost = fc
   .record({

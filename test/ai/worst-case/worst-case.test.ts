@@ -313,6 +313,13 @@ describe('what decides the price of a call', () => {
     equal(worstOf(chat, '{}')!.tier, null)
     equal(worstOf(chat, '{"service_tier":"flex","service_tier":"priority"}')!.tier, null)
     equal(worstOf(chat, '{"service_tier":7}')!.tier, null)
+    equal(worstOf(messages, '{"speed":"standard","inference_geo":null,"service_tier":"auto"}')!.tier, 'auto')
+    equal(worstOf(messages, '{"speed":"fast","service_tier":"auto"}')!.tier, 'speed:fast')
+    equal(worstOf(messages, '{"inference_geo":"us"}')!.tier, 'geo:us')
+    equal(
+      worstOf(messages, '{"speed":"f\\u0061st","speed":"standard","Inference_Geo":7}')!.tier,
+      'speed:fast geo:us',
+    )
     equal(worstOf(chat, '{"Service_tier":"flex"}')!.tier, null)
   })
 
