@@ -181,7 +181,12 @@ async function furnishBudgets(site: Site): Promise<Readonly<Record<string, strin
 }
 
 /** Commits policies of a gateway twice, and leaves a draft of each kind of change. */
-async function furnishPolicies({ ask }: Site): Promise<Readonly<Record<string, string>>> {
+async function furnishPolicies({
+  ask,
+  kept,
+  account,
+  clock,
+}: Site): Promise<Readonly<Record<string, string>>> {
   const policies = '/ai-gateway/gateways/default/policies'
   const everybody = { name: 'Everybody', actor: '*', resource: '*', action: { type: 'no-limit' } }
   const limit = { type: 'limit', amount: 2.5, period: 'daily', time_zone: 'Europe/Berlin' }
@@ -191,9 +196,18 @@ async function furnishPolicies({ ask }: Site): Promise<Readonly<Record<string, s
   const add = async (body: object) => (await ask('POST', policies, { body })).json.result
   await add(everybody)
   const { result: commit } = (await ask('POST', `${policies}/commit`)).json
-  const former = await add({ ...everybody, name: 'Former' })
+  const former = await add({ ...everybody, name: 'Former', action: limit })
   const changed = await add(each)
   await ask('POST', `${policies}/commit`)
+  const now = clock.now()
+  const refused = {
+    kind: 'budget',
+    scope: `budgets ${account}`,
+    count: 12_345,
+    slot: now,
+    last: now,
+  } as const
+  await kept.tallies.add([{ ...refused, name: `policy default ${changed.id}`, occurrences: [] }])
   const only = { name: 'x'.repeat(100), actor: `team:${hostile}`, resource: { model: models } }
   await add({ ...only, action: { type: 'block', except: true } })
   await ask('PUT', `${policies}/${changed.id}`, { body: { ...each, actor: '*' } })

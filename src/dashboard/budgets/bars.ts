@@ -34,7 +34,7 @@ export function budgetBar(rule: Pick<Rule, 'limitType'>, bucket: Bucket, label: 
 }
 
 /** Writes what is left, with words after the amount; a word in a frame says that it is little. */
-export function leftOf(rule: Rule, bucket: Bucket, after = ''): Html {
+export function leftOf(rule: Pick<Rule, 'limitType'>, bucket: Bucket, after = ''): Html {
   if (bucket.remaining === 0) return badge('used up', 'bad')
   const amount = amountIn(rule.limitType, bucket.remaining)
   return html`${amount}${after}${isNear(bucket) && html` ${badge('nearly used up', 'bad')}`}`

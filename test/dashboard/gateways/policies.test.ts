@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { account } from '../../tokens/token-with.ts'
 import { openDashboard } from '../site.ts'
 
 const policies = '/gateways/default/policies'
@@ -102,6 +103,39 @@ test('a policy is removed from the draft, and a draft is discarded or outdated',
   const outdated = await get(path)
   assert.match(outdated.text, /Something else was committed meanwhile: discard this draft/)
   assert.doesNotMatch(outdated.body, /~commit"/)
+})
+
+test('what is spent of the limits in effect is shown as bars, and how many calls policies refused', async t => {
+  const { base, get, submit, kept, ask, clock } = await openDashboard(t)
+  const path = base + policies
+  await submit(`${path}/~new`, { ...everybody, action: 'limit', amount: '5' })
+  assert.doesNotMatch((await get(path)).text, /Spent and refused/)
+  await submit(`${path}/~commit`)
+  const shown = await get(path)
+  assert.match(shown.text, /Spent and refused Everybody All calls: \$5.00 left \$0 spent of \$5.00/)
+  assert.match(shown.body, /role="meter" aria-label="Everybody, All calls"[^>]* aria-valuenow="0"/)
+  const { json } = await ask('GET', '/ai-gateway/gateways/default/policies/budgets')
+  const [{ policy, budgets }] = json.result
+  const window = { kind: 'fixed', until: Date.parse(budgets[0].resets_at) } as const
+  const line = { bucket: budgets[0].budget_id, window, limit: 5e9, share: 's', total: 4.5e9, confirmed: 0 }
+  const lines = [{ ...line, keep: 0, ifLost: 0, need: 0, want: 0 }]
+  await kept.budgets.step({ account, sequence: 1, lease: 15_000, lines })
+  const now = clock.now()
+  const tally = {
+    kind: 'budget',
+    scope: `budgets ${account}`,
+    slot: now,
+    last: now,
+    occurrences: [],
+  } as const
+  await kept.tallies.add([
+    { ...tally, name: `policy default ${policy.id}`, count: 3 },
+    { ...tally, name: 'policy default none', count: 1 },
+  ])
+  assert.match(
+    (await get(path)).text,
+    /Everybody refused 3 calls in the last day All calls: \$0.50 left nearly used up \$4.50 spent of \$5.00 Allowed by no policy refused 1 call in/,
+  )
 })
 
 test('mistakes are shown at their fields', async t => {

@@ -4,6 +4,7 @@ import { isOutage, missing, Refusal } from '../../page/api-client.ts'
 import type { PageRequest } from '../../page/page-request.ts'
 import { paths } from '../../page/paths.ts'
 import { crumbsOf, gatewayOf } from '../page-data.ts'
+import type { PolicyBudgets } from './policy-budgets.ts'
 import type { Policy, PolicyCommit, PolicyDraft } from './policy.ts'
 
 /** Returns the API path of the policies of the page's gateway, or one below it. */
@@ -46,6 +47,10 @@ export async function findPolicies(request: PageRequest): Promise<Policies> {
 
 export async function findPolicy(request: PageRequest): Promise<Policy> {
   return (await request.api.get<Policy>(policiesOf(request, request.params.policy!))).result
+}
+
+export async function findSpending(request: PageRequest): Promise<readonly PolicyBudgets[]> {
+  return (await request.api.get<readonly PolicyBudgets[]>(policiesOf(request, 'budgets'))).result
 }
 
 export async function findCommits(request: PageRequest): Promise<readonly PolicyCommit[]> {

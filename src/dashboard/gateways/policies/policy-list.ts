@@ -9,10 +9,15 @@ import { nextStep, stepLink } from '../../parts/next-step.ts'
 import { brief, time } from '../../parts/values.ts'
 import { crumbsOf } from '../page-data.ts'
 import { type Policy, type PolicyCommit, type PolicyDraft, policyInWords } from './policy.ts'
-import { findCommits, findPolicies, type Policies, policiesPath } from './policy-data.ts'
+import { spentCard } from './policy-budgets.ts'
+import { findCommits, findPolicies, findSpending, type Policies, policiesPath } from './policy-data.ts'
 
 export const showPolicies: Handler = async request => {
-  const [policies, commits] = await Promise.all([findPolicies(request), findCommits(request)])
+  const [policies, commits, spending] = await Promise.all([
+    findPolicies(request),
+    findCommits(request),
+    findSpending(request),
+  ])
   const mayEdit = request.may('AI Gateway Edit')
   const add = stepLink(policiesPath(request, '~new'), 'Add a policy')
   const guide = html`<a href="${paths.guide(request.account.id, 'policies')}">Policies</a>`
@@ -28,7 +33,7 @@ export const showPolicies: Handler = async request => {
           html`Policies say who may call which models, and for how much. They are written as a draft, which changes nothing until it is committed. From the first commit on, calls that no policy allows are refused. ${guide} has the details.`,
           nextStep(request, 'AI Gateway Edit', add),
         )
-      : html`${draftCard(request, policies, mayEdit)}${policyTable(request, policies, mayEdit)}${commitTable(request, commits, mayEdit)}`,
+      : html`${draftCard(request, policies, mayEdit)}${policyTable(request, policies, mayEdit)}${spentCard(spending)}${commitTable(request, commits, mayEdit)}`,
   }
 }
 
