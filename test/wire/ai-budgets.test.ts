@@ -292,6 +292,29 @@ test('a call that may be served by another model reserves for the dearest', asyn
   assert.equal((await ask({ models: ['unpriced'], max_tokens: 10 })).status, 403)
 })
 
+test('a flat cost covers the models without a price alone, of all that a call names', async t => {
+  const { ai, ask } = await start(t, [rule()], {
+    ai: { prices: [...prices, { ...prices[0]!, model: 'openai/dear', output: 1000 }] },
+    gateway: { unpricedCost: 0.25 },
+  })
+  const native = (text: string) =>
+    ai.edge.ask(
+      call(`${ai.native('openai')}/v1/chat/completions`, text, `svc-aig-authorization: Bearer ${ai.token}`),
+    )
+  const named = (more: string) => native(`{"max_tokens":2000,"messages":[],${more}}`)
+  for (const answer of [
+    await ask({ models: ['dear', 'unpriced'], max_tokens: 2000 }),
+    await ask({ models: ['unpriced', 'dear'], max_tokens: 2000 }),
+    await named('"model":"dear","Model":"unpriced"'),
+    await named('"model":"unpriced","model":"dear"'),
+  ]) {
+    assert.equal(answer.status, 403)
+    assert.match(answer.body.toString(), /may take \$2\.0/)
+  }
+  assert.equal((await ask({ models: ['unpriced'], max_tokens: 10 })).status, 200)
+  assert.equal((await named('"model":"unpriced","Model":"gpt-4o"')).status, 200)
+})
+
 const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
   Redis: async t => (await startRedis(t)).url,
   SQLite: async t => `sqlite:${temporaryFile(t)}`,

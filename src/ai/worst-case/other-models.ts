@@ -25,6 +25,13 @@ export function otherModelsOf(scan: RequestScan): OtherModels {
   return others ?? none
 }
 
+/** Lists those that a request names as its own: with more than one, it depends on the reader which counts. */
+export function modelsNamed({ json, members }: RequestScan): OtherModels {
+  return members.flatMap(({ name, start, end }) =>
+    name === 'model' ? modelsIn(json, { start, end }, name) : [],
+  )
+}
+
 function modelsIn(json: Buffer, { start, end }: Span, name: TopName): OtherModels {
   try {
     const value: unknown = JSON.parse(json.toString('utf8', start, end))

@@ -8,7 +8,7 @@ import { folded } from './member-names.ts'
 import { type Insertion, type OutputLimit, outputLimit } from './max-tokens.ts'
 import { type Media, mediaIn, tokensOfReference } from './media.ts'
 import { operationOf, type Writing } from './operations.ts'
-import { type OtherModels, otherModelsOf } from './other-models.ts'
+import { modelsNamed, type OtherModels, otherModelsOf } from './other-models.ts'
 import { RequestScan, type ScannedMember, textOnly, type TopName, usualUses } from './request-scan.ts'
 import { premiumOf } from '../usage/price-rows.ts'
 import type { WorstUsage } from '../usage/prices.ts'
@@ -73,7 +73,8 @@ export function worstCaseOf(call: PricedCall): WorstCase | null {
   if (!scan.read()) return null
   const model = call.model ?? (call.isNamedInPath ? null : modelIn(scan))
   if (call.model === null && model !== null) operation = operationOf(provider, model, path)!
-  const otherModels = otherModelsOf(scan)
+  const isAmbiguous = model === null && !call.isNamedInPath
+  const otherModels = isAmbiguous ? [...modelsNamed(scan), ...otherModelsOf(scan)] : otherModelsOf(scan)
   const media = mediaIn(scan, model ?? '')
   if (operation.kind === 'writing') return worstOfWriting(call, operation, scan, media, model, otherModels)
   const tokensIn = tokensOfText(body.length - media.bytes) + media.tokens

@@ -146,9 +146,13 @@ class Demand {
 
   /** Returns nanodollars; null if the model has no price, and such calls have none. */
   price(unpricedCost: number | null): number | null {
-    const cost = this.worst === null ? 0 : this.#costOf(this.worst)
-    if (cost === null && unpricedCost !== null) this.flatCost = nanodollarsOf(unpricedCost)
-    return cost ?? this.flatCost
+    if (this.worst === null) return 0
+    const cost = this.#costOf(this.worst)
+    if (cost !== null || unpricedCost === null) return cost
+    const flat = nanodollarsOf(unpricedCost)
+    const dearest = this.#costOf(this.worst, flat)
+    if (dearest === flat) this.flatCost = flat
+    return dearest
   }
 
   /** The tokens that one response may have; null where no such limit is sent. */
@@ -166,12 +170,12 @@ class Demand {
     return { tokensOut: worst.tokensOut, input }
   }
 
-  /** For the dearest of all models that may be called; null if one of them has no price. */
-  #costOf(worst: WorstCase): number | null {
+  /** For the dearest of all models that may be called, where `flat` is the cost of those without a price. */
+  #costOf(worst: WorstCase, flat: number | null = null): number | null {
     if (worst === noSpending) return 0
-    let dearest = this.#prices.worstCost(this.provider, this.model, worst)
+    let dearest = this.#prices.worstCost(this.provider, this.model, worst) ?? flat
     for (const other of worst.otherModels) {
-      const cost = other === null ? null : this.#prices.worstCost(this.provider, other, worst)
+      const cost = (other === null ? null : this.#prices.worstCost(this.provider, other, worst)) ?? flat
       dearest = cost === null || dearest === null ? null : Math.max(cost, dearest)
     }
     return dearest

@@ -389,6 +389,14 @@ describe('the models of a call', () => {
     equal(modelOf(JSON.stringify({ model: 'x'.repeat(2000) })), null)
   })
 
+  test('are all that it names, where it names more than one', () => {
+    const unknown = { ...chat, model: null }
+    deepEqual(others(unknown, '{"model":"a","MODEL":"b","model":7}'), ['a', 'b', null])
+    deepEqual(others(unknown, '{"Model":"a"}'), ['a'])
+    deepEqual(others(unknown, '{"model":"a"}'), [])
+    deepEqual(others(chat, '{"model":"a","Model":"b"}'), [])
+  })
+
   test('are not in the body where the path names one', () => {
     const body = Buffer.from('{"model":"gpt-4o"}')
     const call = { ...chat, contentType: null, body, defaultMaxTokens }
