@@ -26,7 +26,11 @@ export interface AccessEntry {
   /** The coding of a response compressed here, and its bytes before; null for others. */
   readonly compressed: { readonly coding: string; readonly bytesIn: number } | null
   readonly duration: number // ms
-  readonly phases: Readonly<Partial<Record<string, number>>> // ms
+  /** The phases, in ms; -1 for one that did not happen. Null if the connection was open. */
+  readonly opening: Readonly<Record<'resolve' | 'connect' | 'handshake', number>> | null
+  readonly send: number
+  readonly wait: number
+  readonly receive: number
   readonly origin: string | null
   readonly retries: number
   readonly aborted: boolean
@@ -53,6 +57,9 @@ export class AccessLog {
   readonly #isNumeric: boolean
   #shares: readonly number[]
   readonly #random: () => number
+  /** The beginning of the lines of a millisecond. */
+  #beginning = ''
+  #time = Number.NaN
 
   constructor(
     destination: LogDestination,
@@ -76,7 +83,15 @@ export class AccessLog {
   }
 
   write(entry: AccessEntry): void {
-    this.#destination.write(accessLine(entry, this.#isNumeric))
+    this.#destination.write(this.#beginningAt(Math.trunc(entry.time)) + restOf(entry))
+  }
+
+  #beginningAt(time: number): string {
+    if (time !== this.#time) {
+      this.#time = time
+      this.#beginning = `${lineHead('info', time, this.#isNumeric)},"pid":${pid},"ray":"`
+    }
+    return this.#beginning
   }
 }
 
@@ -84,14 +99,11 @@ function sharesOf(sample: LogSample): readonly number[] {
   return [1, sample['1xx'], sample['2xx'], sample['3xx'], sample['4xx'], sample['5xx']]
 }
 
-/** Written by hand, since it is on the path of every request. */
-function accessLine(e: AccessEntry, isNumeric: boolean): string {
+/** From the ray on. Written by hand, since it is on the path of every request: what costs are its pieces. */
+function restOf(e: AccessEntry): string {
   return (
-    `${lineHead('info', Math.trunc(e.time), isNumeric)},"pid":${pid},"ray":"${e.ray}","zone":${zones.quote(e.zone)}` +
-    `,"client":${clients.quote(e.client)},"method":${methods.quote(e.method)},"host":${hosts.quote(e.host)},"path":${quoteSent(pathOf(e.target))}` +
-    `,"version":"${e.version}","status":${e.status}${failureOf(e)},"bytes_in":${e.bytesIn},"bytes_out":${e.bytesOut}` +
-    `,"compression":${compressionOf(e)},"duration":${millis(e.duration)},"phases":{${phasesOf(e)}},"origin":${origins.quote(e.origin)}` +
-    `${endingOf(e)},"tls":${e.tls === null ? 'null' : tlsOf(e.tls)},"msg":"request"}\n`
+    `${e.ray}${senderOf(e)}${paths.quote(pathOf(e.target))}${outcomeOf(e)}${e.bytesOut}` +
+    `${compressionOf(e)}${millis(e.duration)},"phases":{${phasesOf(e)}},"origin":${origins.quote(e.origin)}${endingOf(e)}`
   )
 }
 
@@ -114,20 +126,50 @@ const zones = new Repeated()
 const clients = new Repeated()
 const methods = new Repeated()
 const hosts = new Repeated()
+const paths = new Repeated()
 const origins = new Repeated()
 
-function failureOf({ error, cause, preview }: AccessEntry): string {
-  if (error === null && cause === null && !preview) return ',"error":null,"cause":null,"preview":false'
-  return `,"error":${quote(error)},"cause":${quote(cause)},"preview":${preview}`
+/** What requests of a connection share. */
+let sender = { zone: '', client: '', method: '', host: '', json: '' }
+
+function senderOf({ zone, client, method, host }: AccessEntry): string {
+  const isSame =
+    client === sender.client && host === sender.host && method === sender.method && zone === sender.zone
+  if (!isSame) {
+    const json =
+      `","zone":${zones.quote(zone)},"client":${clients.quote(client)},"method":${methods.quote(method)}` +
+      `,"host":${hosts.quote(host)},"path":`
+    sender = { zone, client, method, host, json }
+  }
+  return sender.json
 }
 
-function endingOf({ retries, aborted }: AccessEntry): string {
-  if (retries === 0 && !aborted) return ',"retries":0,"aborted":false'
-  return `,"retries":${retries},"aborted":${aborted}`
+let success = { version: '', status: 0, json: '' }
+
+/** Most requests have neither an error nor a body. */
+function outcomeOf({ version, status, error, cause, preview, bytesIn }: AccessEntry): string {
+  if (error !== null || cause !== null || preview || bytesIn !== 0)
+    return (
+      `,"version":"${version}","status":${status},"error":${quote(error)},"cause":${quote(cause)},"preview":${preview}` +
+      `,"bytes_in":${bytesIn},"bytes_out":`
+    )
+  if (success.version !== version || success.status !== status) {
+    const json = `,"version":"${version}","status":${status},"error":null,"cause":null,"preview":false,"bytes_in":0,"bytes_out":`
+    success = { version, status, json }
+  }
+  return success.json
 }
 
 function compressionOf({ compressed }: AccessEntry): string {
-  return compressed === null ? 'null' : `{"encoding":"${compressed.coding}","bytes":${compressed.bytesIn}}`
+  return compressed === null
+    ? ',"compression":null,"duration":'
+    : `,"compression":{"encoding":"${compressed.coding}","bytes":${compressed.bytesIn}},"duration":`
+}
+
+function endingOf({ retries, aborted, tls }: AccessEntry): string {
+  if (retries === 0 && !aborted && tls === null)
+    return ',"retries":0,"aborted":false,"tls":null,"msg":"request"}\n'
+  return `,"retries":${retries},"aborted":${aborted},"tls":${tls === null ? 'null' : tlsOf(tls)},"msg":"request"}\n`
 }
 
 function tlsOf({ version, cipher, fingerprint }: LoggedTls): string {
@@ -173,10 +215,12 @@ function pathOf(target: string): string | null {
   return target
 }
 
-function phasesOf({ phases }: AccessEntry): string {
-  let members = ''
-  for (const phase in phases) members += `${members && ','}"${phase}":${millis(phases[phase]!)}`
-  return members
+function phasesOf({ opening, send, wait, receive }: AccessEntry): string {
+  if (opening === null && send < 0 && wait >= 0) return `"wait":${millis(wait)},"receive":${millis(receive)}`
+  return Object.entries({ ...opening, send, wait, receive })
+    .filter(([, ms]) => ms >= 0)
+    .map(([phase, ms]) => `"${phase}":${millis(ms)}`)
+    .join(',')
 }
 
 const wholes = Array.from({ length: 1000 }, (_, i) => String(i))

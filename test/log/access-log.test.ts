@@ -22,7 +22,10 @@ const entry: AccessEntry = {
   bytesOut: 244,
   compressed: null,
   duration: 1.23456,
-  phases: { connect: 0.25, wait: 0.98765 },
+  opening: { resolve: -1, connect: 0.25, handshake: -1 },
+  send: -1,
+  wait: 0.98765,
+  receive: -1,
   origin: '198.51.100.3:9000',
   retries: 0,
   aborted: false,
@@ -114,13 +117,12 @@ test('terminal control characters are escaped', () => {
 test('texts are quoted and cut, so that a client can neither forge a line nor flood the log', () => {
   const { destination, lines } = collect()
   const log = new AccessLog(destination, { sample: everything })
-  log.write({ ...entry, host: 'a"\n{"level":50}', target: `/${'x'.repeat(10_000)}`, phases: {} })
+  log.write({ ...entry, host: 'a"\n{"level":50}', target: `/${'x'.repeat(10_000)}` })
   const written = lines()
   assert.equal(written.length, 1)
-  const { host, path, phases } = written[0] as { host: string; path: string; phases: object }
+  const { host, path } = written[0] as { host: string; path: string }
   assert.equal(host, 'a"\n{"level":50}')
   assert.equal(path.length, 1024)
-  assert.deepEqual(phases, {})
 })
 
 test('times are rounded to microseconds', () => {
@@ -133,12 +135,41 @@ test('times are rounded to microseconds', () => {
   )
   fc.assert(
     fc.property(time, time, (duration, wait) => {
-      log.write({ ...entry, duration, phases: { wait } })
+      log.write({ ...entry, duration, opening: null, wait, receive: 0 })
       const { duration: written, phases } = lines().at(-1)
       const rounded = (ms: number) => Math.round(ms * 1000) / 1000
-      assert.deepEqual([written, phases], [rounded(duration), { wait: rounded(wait) }])
+      assert.deepEqual([written, phases], [rounded(duration), { wait: rounded(wait), receive: 0 }])
     }),
     { numRuns: 2_000 },
+  )
+})
+
+test('a phase that did not happen is left out', () => {
+  const { destination, lines } = collect()
+  const log = new AccessLog(destination, { sample: everything })
+  const none = { opening: null, send: -1, wait: -1, receive: -1 }
+  const opened = { resolve: 1, connect: 2, handshake: 3 }
+  const cases: readonly (readonly [Partial<AccessEntry>, object])[] = [
+    [none, {}],
+    [{ ...none, send: 4 }, { send: 4 }],
+    [
+      { ...none, wait: 5, receive: 6 },
+      { wait: 5, receive: 6 },
+    ],
+    [
+      { opening: opened, send: 4, wait: 5, receive: 6 },
+      { ...opened, send: 4, wait: 5, receive: 6 },
+    ],
+    [
+      { ...none, opening: { ...opened, connect: -1 } },
+      { resolve: 1, handshake: 3 },
+    ],
+  ]
+  for (const [members] of cases) log.write({ ...entry, ...members })
+  const phases = lines().map(line => JSON.stringify(line.phases))
+  assert.deepEqual(
+    phases,
+    cases.map(([, expected]) => JSON.stringify(expected)),
   )
 })
 
@@ -146,13 +177,34 @@ test('a line says what its own request was, whatever the one before it was', () 
   const { destination, lines } = collect()
   const log = new AccessLog(destination, { sample: everything })
   const member = fc.constantFrom('a.test', 'b.test', 'a"b', '')
-  const origin = fc.option(member)
-  const entries = fc.record({ zone: member, client: member, method: member, host: member, origin })
+  const entries = fc.record({
+    time: fc.constantFrom(1_700_000_000_000, 1_700_000_000_001, 1_700_000_001_000),
+    zone: member,
+    client: member,
+    method: member,
+    host: member,
+    version: fc.constantFrom('1.1', '2'),
+    target: member.map(text => `/${text}`),
+    status: fc.constantFrom(200, 503),
+    error: fc.option(fc.constant('origin_down')),
+    cause: fc.option(fc.constant('ECONNREFUSED')),
+    preview: fc.boolean(),
+    bytesIn: fc.constantFrom(0, 7),
+    retries: fc.constantFrom(0, 1),
+    aborted: fc.boolean(),
+    origin: fc.option(member),
+  })
   fc.assert(
     fc.property(entries, members => {
       log.write({ ...entry, ...members })
-      const { zone, client, method, host, origin } = lines().at(-1)
-      assert.deepEqual({ zone, client, method, host, origin }, { ...members })
+      const written = lines().at(-1)
+      const { time, target, bytesIn, ...same } = members
+      assert.partialDeepStrictEqual(written, {
+        ...same,
+        time: new Date(time).toISOString(),
+        path: target,
+        bytes_in: bytesIn,
+      })
     }),
   )
 })

@@ -1,7 +1,6 @@
 // Turns a finished exchange into metrics and an access log line.
 
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
-import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { AccessEntry } from '../../log/access-log.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
@@ -79,17 +78,6 @@ function countOpening({ resolve, connect, handshake }: Dial['times'], phases: Ed
   if (handshake >= 0) phases.handshake.observe(handshake)
 }
 
-function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
-  const times: Partial<Record<Phase, number>> = {}
-  if (x.openingTimes !== null)
-    for (const [phase, ms] of Object.entries(x.openingTimes)) if (ms >= 0) times[phase as Phase] = ms
-  if (x.bodySentAt !== 0) times.send = x.bodySentAt - x.sentAt
-  if (x.respondedAt === 0) return times
-  times.wait = waitTime(x)
-  times.receive = now - x.respondedAt
-  return times
-}
-
 /** The head of a response may come before the end of the request. */
 function waitTime(x: Exchange): number {
   return Math.max(0, x.respondedAt - (x.bodySentAt === 0 ? x.sentAt : x.bodySentAt))
@@ -115,7 +103,10 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     bytesOut: x.bytesOut,
     compressed: x.compressed,
     duration: now - x.startedAt,
-    phases: phasesOf(x, now),
+    opening: x.openingTimes,
+    send: x.bodySentAt === 0 ? -1 : x.bodySentAt - x.sentAt,
+    wait: x.respondedAt === 0 ? -1 : waitTime(x),
+    receive: x.respondedAt === 0 ? -1 : now - x.respondedAt,
     origin: x.origin?.config.url ?? null,
     retries: x.retries,
     aborted: x.aborted,
