@@ -9,6 +9,7 @@ import type { LogExportState } from '../../log-export/log-export.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import { budgetAlertSetId } from '../../store/records/budget-alerts.ts'
 import { routeOwner } from '../../store/records/model-route.ts'
+import { commitInEffect, policySetId } from '../../store/records/policy.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { Account, Gateway, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -16,7 +17,7 @@ import { usersOf } from '../records/member-users.ts'
 import type { ProviderFact } from '../facts/provider-facts.ts'
 import { refusedCalls } from '../facts/refused-calls.ts'
 import type { OriginState, PoolState } from '../facts/zone-facts.ts'
-import { type LimitState, limitStates } from './budgets.ts'
+import { type LimitState, limitsOfPolicies, limitsOfRules, limitStates } from './budgets.ts'
 
 export const severities = ['critical', 'warning', 'info'] as const
 
@@ -174,7 +175,12 @@ async function* inCertificates({ certificates, now }: Scene): AsyncGenerator<Fin
 async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Finding> {
   const refused = await refusedCalls(account, store, now)
   for await (const gateways of store.gateways.walk(account)) {
-    const states = await limitStates(gateways, { store, rulesOf: rulesOfGateway, refused, now })
+    const policies = await policiesInEffect(gateways, store)
+    const limitsOf = (gateway: Gateway) => [
+      ...limitsOfRules(rulesOfGateway(gateway), now),
+      ...limitsOfPolicies(gateway, policies.get(gateway)!, now),
+    ]
+    const states = await limitStates(gateways, { store, limitsOf, refused })
     for (const [{ id }, state] of states)
       yield ofLimit(state, `the gateway ${id}`, { type: 'gateway', id, name: id }, now)
     for (const gateway of gateways) {
@@ -193,6 +199,14 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
   }
 }
 
+async function policiesInEffect(gateways: readonly Gateway[], { policySets }: Store) {
+  const ofEach = gateways.map(async gateway => {
+    const set = await policySets.get(routeOwner(gateway), policySetId)
+    return [gateway, (set && commitInEffect(set.record)?.policies) ?? []] as const
+  })
+  return new Map(await Promise.all(ofEach))
+}
+
 async function* inAlerts({ budgetAlertSets }: Store, gateway: Gateway): AsyncGenerator<Finding> {
   const set = await budgetAlertSets.get(routeOwner(gateway), budgetAlertSetId)
   const failing = set?.record.deliveries.findLast(({ failure }) => failure !== null)
@@ -206,12 +220,13 @@ async function* inAlerts({ budgetAlertSets }: Store, gateway: Gateway): AsyncGen
 
 /** Calls that do not fit are refused before all of a limit is spent. */
 function ofLimit(
-  { id, part, refused, until }: LimitState,
+  { rule, part, refused, until }: LimitState,
   owner: string,
   resource: Resource,
   now: number,
 ): Finding {
-  const name = `The spend limit ${id} of ${owner}`
+  const what = rule.owner === 'policy' ? `limit of the policy ${rule.name}` : `spend limit ${rule.id}`
+  const name = `The ${what} of ${owner}`
   const refusals = `refused ${refused} ${refused === 1 ? 'call' : 'calls'} in the last day`
   if (part === null)
     return { kind: 'budget_refusing', severity: 'info', message: `${name} ${refusals}.`, resource }
@@ -269,7 +284,8 @@ async function* inMembers({ store, account }: Scene): AsyncGenerator<Finding> {
 async function* inTokens({ store, account, now }: Scene): AsyncGenerator<Finding> {
   const refused = await refusedCalls(account, store, now)
   for await (const tokens of store.tokens.walk(account)) {
-    const states = await limitStates(tokens, { store, rulesOf: rulesOfToken, refused, now })
+    const limitsOf = (token: Token) => limitsOfRules(rulesOfToken(token), now)
+    const states = await limitStates(tokens, { store, limitsOf, refused })
     for (const [{ id, name }, state] of states)
       yield ofLimit(state, `the API token ${name}`, { type: 'token', id, name }, now)
     const ids = tokens.map(({ id }) => id)

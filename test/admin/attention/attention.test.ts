@@ -297,6 +297,45 @@ test('spend limits that are nearly used up, or that refuse calls, need attention
   assert.equal(first.severity, 'critical')
 })
 
+test('limits of policies need attention as spend limits do, the highest of those for the same calls', async t => {
+  const { ask, kept, clock, found } = await start(t)
+  const path = '/ai-gateway/gateways/default/policies'
+  const limit = (amount: number, period: string) => ({ type: 'limit', amount, period })
+  for (const policy of [
+    { name: 'Low', actor: '*', action: limit(5, 'monthly') },
+    { name: 'Month', actor: '*', action: limit(10, 'monthly') },
+    { name: 'Hour', actor: '*', action: limit(1, 'hourly') },
+    { name: 'Each', actor: 'token:{svc.token.id}', action: limit(1, 'daily') },
+    { name: 'No o3', actor: '*', resource: { model: 'o3' }, action: { type: 'block' } },
+  ])
+    await ask('POST', path, { body: { resource: '*', ...policy } })
+  const budgets = async () => (await ask('GET', `${path}/budgets`)).json.result
+  const soon = async () => {
+    clock.advance(31_000)
+    return (await found()).filter((one: string) => one.startsWith('budget_'))
+  }
+  assert.deepEqual(await soon(), [])
+  await ask('POST', `${path}/commit`)
+  const [, month, hour, each, o3] = await budgets()
+  const lines = [month, hour].map(({ budgets: [{ budget_id: bucket, amount, resets_at: end }] }) => ({
+    ...{ bucket, window: { kind: 'fixed', until: Date.parse(end) } as const, limit: amount * 1e9 },
+    ...{ share: 'share', total: amount * 0.9e9, confirmed: 0, keep: 0, ifLost: 0, need: 0, want: 0 },
+  }))
+  await kept.budgets.step({ account, sequence: 1, lease: 15_000, lines })
+  const tally = { kind: 'budget', scope: `budgets ${account}`, occurrences: [] } as const
+  const at = { count: 2, slot: clock.now(), last: clock.now() }
+  await kept.tallies.add(
+    [each, o3].map(({ policy }) => ({ ...tally, ...at, name: `policy default ${policy.id}` })),
+  )
+  assert.deepEqual(
+    (await soon()).map((one: string) => one.replace(/in \d+/, 'in N')),
+    [
+      'budget_spent: The limit of the policy Month of the gateway default is 90% spent. It starts over in N days.',
+      'budget_refusing: The limit of the policy Each of the gateway default refused 2 calls in the last day.',
+    ],
+  )
+})
+
 test('origins that get no requests, and a store that may lose writes, need attention where the token may see them', async t => {
   const server = await startRedis(t, { aof: 'everysec' })
   const { ask, given, keepToken, kept, clock } = await startApi(t, store => store, server.url)
