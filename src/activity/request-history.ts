@@ -35,6 +35,7 @@ export class RequestHistory {
   readonly #hours = new Ring(hour, 24)
   #totals: Totals = new Map()
   #queuedLogs = 0
+  #uncountedBudgets = 0
   #timer: NodeJS.Timeout | undefined
   #sampling: Promise<void> | null = null
 
@@ -55,6 +56,11 @@ export class RequestHistory {
   /** The number of log entries of AI calls that waited for the store at the last sample. */
   get queuedLogs(): number {
     return this.#queuedLogs
+  }
+
+  /** Accounts, once for each process, whose budgets could not be counted in the store at the last sample. */
+  get uncountedBudgets(): number {
+    return this.#uncountedBudgets
   }
 
   sample(): Promise<void> {
@@ -88,6 +94,7 @@ export class RequestHistory {
       }
     this.#totals = totals
     this.#queuedLogs = sumOf(snapshots, 'gatehouse_ai_log_queued_entries')
+    this.#uncountedBudgets = sumOf(snapshots, 'gatehouse_budget_uncounted_accounts')
   }
 }
 

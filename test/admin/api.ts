@@ -192,6 +192,7 @@ export async function startApi(
     providersGiven,
     refused,
     metrics,
+    requests,
     limitWrites,
     sidePortAuth,
     grants,

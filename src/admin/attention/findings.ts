@@ -1,5 +1,6 @@
 // Finds what needs attention in an account, a few records at a time.
 
+import type { RequestHistory } from '../../activity/request-history.ts'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { rulesOfGateway, rulesOfToken } from '../../budgets/buckets.ts'
 import type { HostCertificateInfo } from '../../certificates/host-certificates.ts'
@@ -24,6 +25,7 @@ export const severities = ['critical', 'warning', 'info'] as const
 export const findingKinds = [
   'store_degraded',
   'store_unsafe',
+  'budgets_uncounted',
   'limits_differ',
   'log_export_failing',
   'origin_down',
@@ -67,6 +69,7 @@ export interface Scene {
   readonly account: string
   readonly now: number
   readonly limits: Pick<LimitsWatch, 'differences'>
+  readonly requests: Pick<RequestHistory, 'uncountedBudgets'>
   readonly logExport: LogExportState | null
   readonly certificates: () => Promise<
     readonly (readonly [zone: string, certificates: readonly HostCertificateInfo[]])[]
@@ -84,6 +87,7 @@ const day = 24 * hour
 /** Searches by permission; the permission must also show the records that a search reads. */
 export const finds: readonly (readonly [permission: Permission, find: Find])[] = [
   ['Metrics Read', inStore],
+  ['Metrics Read', inBudgets],
   ['Metrics Read', inMachines],
   ['Metrics Read', inExport],
   ['Origins Read', inZones],
@@ -105,6 +109,13 @@ async function* inStore({ store }: Scene): AsyncGenerator<Finding> {
   if (refusal !== null)
     yield { kind, severity: 'critical', message: `The store refuses writes: ${refusal}`, resource: null }
   for (const message of await store.durability()) yield { kind, severity: 'warning', message, resource: null }
+}
+
+async function* inBudgets({ requests }: Scene): AsyncGenerator<Finding> {
+  if (requests.uncountedBudgets === 0) return
+  const message =
+    'Spend limits of AI calls cannot be counted, as the store takes no writes or is slow: calls under limits that are closed get 503, and those under open ones are admitted.'
+  yield { kind: 'budgets_uncounted', severity: 'critical', message, resource: null }
 }
 
 async function* inMachines({ limits }: Scene): AsyncGenerator<Finding> {

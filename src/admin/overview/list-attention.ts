@@ -8,7 +8,7 @@ import { zonesOf } from '../api/zone-owner.ts'
 import { severities } from '../attention/findings.ts'
 
 export async function listAttention({ account, caller, now }: Call, api: Api): Promise<ApiResponse> {
-  const { store, secrets, zones, attention, limits, logExport } = api
+  const { store, secrets, zones, attention, limits, logExport, instance } = api
   const providers = () => api.providers.all()
   const pools = async () => {
     const [own, all] = await Promise.all([zonesOf(account, zones.all(), store.accounts), zones.allOrigins()])
@@ -24,6 +24,7 @@ export async function listAttention({ account, caller, now }: Call, api: Api): P
     account,
     now,
     limits,
+    requests: instance.requests,
     logExport: logExport?.state ?? null,
     providers,
     pools,

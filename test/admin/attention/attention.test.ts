@@ -204,6 +204,27 @@ test('rules whose limits differ between machines need attention, with the limits
   assert.deepEqual(await found(value), [])
 })
 
+test('spend limits that cannot be counted need attention, whichever process says so', async t => {
+  const { ask, metrics, requests, clock, keepToken } = await startApi(t)
+  const found = async (token?: string) => {
+    await requests.sample()
+    clock.advance(31_000)
+    const { json } = await ask('GET', '/attention', token === undefined ? {} : { token })
+    return json.result.items
+      .filter(({ kind }: { kind: string }) => kind === 'budgets_uncounted')
+      .map(({ severity, message }: { severity: string; message: string }) => `${severity}: ${message}`)
+  }
+  assert.deepEqual(await found(), [])
+  metrics.edge.budgets.uncounted.inc()
+  const [message, ...others] = await found()
+  assert.match(message, /^critical: Spend limits of AI calls cannot be counted, .* closed get 503/)
+  assert.deepEqual(others, [])
+  const { value } = await keepToken(['OAuth Clients Write'])
+  assert.deepEqual(await found(value), [])
+  metrics.edge.budgets.uncounted.dec()
+  assert.deepEqual(await found(), [])
+})
+
 test('an export of log entries that fails needs attention, after a minute or if it does not pass', async t => {
   const { ask, logExport, clock, keepToken } = await startApi(t)
   const found = async (token?: string) =>
