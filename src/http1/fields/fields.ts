@@ -130,10 +130,10 @@ export function fieldId(name: string): FieldId {
   const candidates = byStart[name.length * 32 + first]
   if (candidates !== undefined)
     for (let i = 0; i < candidates.length; i++) {
-      const known = candidates[i]!
-      const likeness = compare(name, known.name)
+      const candidate = candidates[i]!
+      const likeness = compare(name, candidate.name)
       if (likeness !== different)
-        return likeness === twin && !hasAnySpelling(known.id) ? field.twin : known.id
+        return likeness === twin && !hasAnySpelling(candidate.id) ? field.twin : candidate.id
     }
   return ofFamily(name)
 }
@@ -183,10 +183,10 @@ const same = 0
 const twin = 1
 const different = 2
 
-function compare(name: string, known: string): typeof same | typeof twin | typeof different {
+function compare(name: string, candidate: string): typeof same | typeof twin | typeof different {
   let result: typeof same | typeof twin = same
-  for (let i = 0; i < known.length; i++) {
-    const expected = known.charCodeAt(i)
+  for (let i = 0; i < candidate.length; i++) {
+    const expected = candidate.charCodeAt(i)
     const actual = name.charCodeAt(i)
     if (actual === expected) continue
     if ((actual | 0x20) === expected && actual >= 0x41 && actual <= 0x5a) continue

@@ -56,12 +56,12 @@ export class FrameReader {
   }
 
   #data(bytes: Buffer, at: number): number {
-    const taken = Math.min(bytes.length - at, this.#missing)
-    this.#missing -= taken
+    const partLength = Math.min(bytes.length - at, this.#missing)
+    this.#missing -= partLength
     const isLast = this.#missing === 0
     if (isLast) this.#missing = -1
-    if (taken > 0 || isLast) this.#taker.dataPart(bytes, at, at + taken, isLast)
-    return at + taken
+    if (partLength > 0 || isLast) this.#taker.dataPart(bytes, at, at + partLength, isLast)
+    return at + partLength
   }
 
   #payload(bytes: Buffer, at: number): number {

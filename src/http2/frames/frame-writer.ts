@@ -37,13 +37,13 @@ export class FrameWriter {
 
   take(): Buffer {
     const bytes = this.#bytes
-    const taken = bytes.subarray(0, this.length)
+    const frames = bytes.subarray(0, this.length)
     if (bytes.length === largeSize) this.#lent = bytes
     else if (bytes.length - this.length >= minRest) keepRest(bytes.subarray(this.length))
     this.#bytes = nothing
     this.length = 0
     this.#lastAt = -1
-    return taken
+    return frames
   }
 
   /** HEADERS, and CONTINUATION frames if needed; the status is 0 for trailers. */

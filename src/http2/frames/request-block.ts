@@ -23,9 +23,9 @@ export function writeRequestFields(
   into: Buffer,
   at: number,
 ): number {
-  const known = methods[method]
-  if (known === undefined) at = literal(names.method, method, into, at)
-  else into[at++] = known
+  const byte = methods[method]
+  if (byte === undefined) at = literal(names.method, method, into, at)
+  else into[at++] = byte
   into[at++] = schemes[scheme]
   at = literal(names.authority, authority, into, at)
   if (target === '/') into[at++] = 0x84

@@ -75,12 +75,12 @@ export class HpackDecoder {
         continue
       }
       mayResize = false
-      let taken: HeaderField | null
-      if (first >= 0x80) taken = this.#fieldAt(this.#integer(bytes, 0x7f, end))
-      else taken = this.#literal(bytes, first, end)
-      if (taken === null || this.#isFaulty) return -1
-      size += taken.size
-      if (size <= max) sink.take(taken)
+      let field: HeaderField | null
+      if (first >= 0x80) field = this.#fieldAt(this.#integer(bytes, 0x7f, end))
+      else field = this.#literal(bytes, first, end)
+      if (field === null || this.#isFaulty) return -1
+      size += field.size
+      if (size <= max) sink.take(field)
       else if (size > bearable) return size
     }
     return size
@@ -89,21 +89,21 @@ export class HpackDecoder {
   #literal(bytes: Buffer, first: number, end: number): HeaderField | null {
     const isIndexed = first >= 0x40
     const index = this.#integer(bytes, isIndexed ? 0x3f : 0x0f, end)
-    let taken: HeaderField
+    let field: HeaderField
     if (index === 0) {
       const name = this.#string(bytes, end)
       const value = this.#string(bytes, end)
       if (this.#isFaulty) return null
-      taken = headerField(name, value)
+      field = headerField(name, value)
     } else {
-      const known = this.#fieldAt(index)
-      if (known === null) return null
+      const entry = this.#fieldAt(index)
+      if (entry === null) return null
       const value = this.#string(bytes, end)
       if (this.#isFaulty) return null
-      taken = withValue(known, value)
+      field = withValue(entry, value)
     }
-    if (isIndexed) this.#add(taken)
-    return taken
+    if (isIndexed) this.#add(field)
+    return field
   }
 
   #fieldAt(index: number): HeaderField | null {
@@ -181,9 +181,9 @@ function headerField(name: string, value: string): HeaderField {
   }
 }
 
-function withValue(known: HeaderField, value: string): HeaderField {
-  const { name, id, pseudo } = known
-  const isSound = (known.isSound || isLowerToken(name)) && isFieldValue(value)
+function withValue(entry: HeaderField, value: string): HeaderField {
+  const { name, id, pseudo } = entry
+  const isSound = (entry.isSound || isLowerToken(name)) && isFieldValue(value)
   return { name, value, id, pseudo, isSound, size: name.length + value.length + overhead }
 }
 

@@ -30,8 +30,8 @@ for (const name of dropped) know(name, [])
 
 function know(name: string, beginning: readonly number[]): void {
   const bytes = Buffer.from(name)
-  const known = { bytes, isDropped: beginning.length === 0, beginning: Buffer.from(beginning) }
-  ;(names[keyOf(name.length, name.charCodeAt(0))] ??= []).push(known)
+  const entry = { bytes, isDropped: beginning.length === 0, beginning: Buffer.from(beginning) }
+  ;(names[keyOf(name.length, name.charCodeAt(0))] ??= []).push(entry)
 }
 
 const cr = 0x0d
@@ -76,13 +76,13 @@ export class HpackEncoder {
     while (from < lines.length) {
       let to = from
       while (lines.charCodeAt(to) !== colon) to++
-      const known = knownName(lines, from, to)
+      const entry = knownName(lines, from, to)
       const nameAt = at
-      at = known === null ? newName(lines, from, to, into, at) : begun(known, into, at)
+      at = entry === null ? newName(lines, from, to, into, at) : begun(entry, into, at)
       const valueAt = at++
       let code: number
       for (from = to + 2; (code = lines.charCodeAt(from)) !== cr; from++) into[at++] = code
-      at = known?.isDropped ? nameAt : sized(into, valueAt, at)
+      at = entry?.isDropped ? nameAt : sized(into, valueAt, at)
       from += 2
     }
     return at
@@ -106,10 +106,10 @@ function knownName(lines: string, from: number, to: number): KnownName | null {
   const candidates = names[keyOf(length, lines.charCodeAt(from))]
   if (candidates === undefined) return null
   next: for (let i = 0; i < candidates.length; i++) {
-    const known = candidates[i]!
-    const { bytes } = known
+    const candidate = candidates[i]!
+    const { bytes } = candidate
     for (let j = 0; j < length; j++) if (lower(lines.charCodeAt(from + j)) !== bytes[j]) continue next
-    return known
+    return candidate
   }
   return null
 }

@@ -35,13 +35,13 @@ export class Budget {
     return true
   }
 
-  /** Returns how much was spent since the last call that returned more than 0; 0 if less than `least`. */
-  note(least: number, now: number): number {
+  /** Returns how much was spent since the last call that returned more than 0; 0 if less than `minSpent`. */
+  note(minSpent: number, now: number): number {
     this.#refill(now)
     const spent = this.#max - this.#left
     this.#noted = Math.min(this.#noted, spent)
     const more = spent - this.#noted
-    if (more < least) return 0
+    if (more < minSpent) return 0
     this.#noted = spent
     return more
   }

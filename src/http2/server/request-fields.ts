@@ -42,10 +42,10 @@ export class RequestFields implements FieldSink {
     this.#scheme = this.#protocol = ''
   }
 
-  take(taken: HeaderField): void {
-    if (!taken.isSound) this.isMalformed = true
-    else if (taken.pseudo !== pseudo.none) this.#pseudo(taken)
-    else this.#field(taken)
+  take(field: HeaderField): void {
+    if (!field.isSound) this.isMalformed = true
+    else if (field.pseudo !== pseudo.none) this.#pseudo(field)
+    else this.#field(field)
   }
 
   settle(size: number, limits: HeadLimits): void {

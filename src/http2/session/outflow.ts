@@ -118,8 +118,8 @@ export class Outflow<Stream extends SendingStream> {
     this.#sender.sent(stream)
   }
 
-  #allowed(stream: Stream, wanted: number): number {
-    return Math.max(0, Math.min(wanted, frameLimit, this.#window, stream.sendWindow))
+  #allowed(stream: Stream, length: number): number {
+    return Math.max(0, Math.min(length, frameLimit, this.#window, stream.sendWindow))
   }
 
   #send(stream: Stream, bytes: Buffer, at: number, length: number, isLast: boolean): void {
