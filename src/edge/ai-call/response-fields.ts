@@ -26,8 +26,8 @@ export function evidenceLines(
 function ofSole(model: string | null, attempt: LedgerAttempt): string {
   const { provider, outcome, duration } = attempt
   if (last.provider !== provider || last.model !== model || last.outcome !== outcome) {
-    const named = model !== null && visible.test(model) ? `svc-aig-model: ${model}\r\n` : ''
-    const start = `svc-aig-step: 0\r\nsvc-aig-provider: ${provider}\r\n${named}svc-aig-attempts: ${writeStart(attempt)}`
+    const modelField = model !== null && visible.test(model) ? `svc-aig-model: ${model}\r\n` : ''
+    const start = `svc-aig-step: 0\r\nsvc-aig-provider: ${provider}\r\n${modelField}svc-aig-attempts: ${writeStart(attempt)}`
     last = { provider, model, outcome, start: ownText(start) }
   }
   return `${last.start}${Math.round(duration)}\r\n`

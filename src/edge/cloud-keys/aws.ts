@@ -86,8 +86,8 @@ async function roleCredentials({ roleArn, file, url, region }: Role, send: SendK
   })
   const { AssumeRoleWithWebIdentityResponse: outer } = membersOf(response)
   const { AssumeRoleWithWebIdentityResult: result } = (outer ?? {}) as Record<string, unknown>
-  const { Credentials: found } = (result ?? {}) as Record<string, unknown>
-  return credentialsIn(response, found, now)
+  const { Credentials: credentials } = (result ?? {}) as Record<string, unknown>
+  return credentialsIn(response, credentials, now)
 }
 
 /** Of ECS tasks and EKS pods; null elsewhere. */
@@ -126,8 +126,8 @@ async function instanceCredentials(send: SendKeyCall, now: number): Promise<Cred
   return credentialsIn(response, membersOf(response), now)
 }
 
-function credentialsIn(response: KeyResponse, found: unknown, now: number): Credentials {
-  const { AccessKeyId, SecretAccessKey, SessionToken, Token, Expiration } = (found ?? {}) as Record<
+function credentialsIn(response: KeyResponse, credentials: unknown, now: number): Credentials {
+  const { AccessKeyId, SecretAccessKey, SessionToken, Token, Expiration } = (credentials ?? {}) as Record<
     string,
     unknown
   >

@@ -34,8 +34,8 @@ export class CloudKeys {
     if (config === null || config.identity === null) return null
     const { identity, proxy, tls } = config
     const from = JSON.stringify([identity, proxy, tls.ca, ai.proxy, ai.noProxy])
-    const known = this.#keys.get(name)
-    if (known?.from === from) return known.key
+    const entry = this.#keys.get(name)
+    if (entry?.from === from) return entry.key
     const key = this.#make(name, config, ai)
     this.#keys.set(name, { from, key })
     return key

@@ -80,9 +80,9 @@ export function membersOf(response: KeyResponse): Record<string, unknown> {
   const members = objectIn(text)
   if (status !== 200) {
     const { Code: inner } = (members?.Error ?? {}) as { readonly Code?: unknown }
-    const said = [members?.error, members?.Code, members?.code, inner].find(isCode)
+    const code = [members?.error, members?.Code, members?.code, inner].find(isCode)
     const aadsts = /AADSTS\d+/.exec(text)?.[0]
-    const words = [said, aadsts].filter(word => word !== undefined).join(' ')
+    const words = [code, aadsts].filter(word => word !== undefined).join(' ')
     throw new KeyFailure(`${host} responded ${status}${words === '' ? '' : `: ${words}`}`, waitIn(headers))
   }
   if (members === null) throw new KeyFailure(`${host} did not respond with a JSON object`)

@@ -85,7 +85,7 @@ export class Attempt implements ConnectionRequest {
   #lease: Lease | null = null
   #streamed: RequestSink | null = null
   /** While the origin may refuse the request and nothing sent has been dropped. */
-  #kept: BufferedBody | null = null
+  #bufferedBody: BufferedBody | null = null
   #relaying: Relaying | null = null
   #held: HeldResponse | null = null
   /** Of a stream that is decoded for callers of another API. */
@@ -130,7 +130,7 @@ export class Attempt implements ConnectionRequest {
 
   get sentBody(): ForwardState['sentBody'] {
     if (this.#streamed === null) return 'whole'
-    return this.#kept?.isForgotten === false ? 'so_far' : 'gone'
+    return this.#bufferedBody?.isForgotten === false ? 'so_far' : 'gone'
   }
 
   get isClientBehind(): boolean {
@@ -228,7 +228,7 @@ export class Attempt implements ConnectionRequest {
   body(bytes: Buffer): void {
     // A response that came early is as alive as the request that still goes on.
     if (this.#relaying !== null) this.#awaitMore()
-    this.#kept?.keep(bytes)
+    this.#bufferedBody?.keep(bytes)
     this.#sent(this.#streamed!.data(bytes))
   }
 
@@ -275,8 +275,8 @@ export class Attempt implements ConnectionRequest {
     if (this.wantsUpgrade && this.#x.head.version === '2' && head.status < 300)
       return this.#reportUnusable('GH_BAD_UPGRADE')
     if (head.authenticatesConnection) this.#pin(this.#lease!)
-    this.#kept?.forget()
-    this.#kept = null
+    this.#bufferedBody?.forget()
+    this.#bufferedBody = null
     if (ai === null || body.framing === 'none' || this.#streamed !== null)
       return this.#owner.report({ type: 'response', head, body })
     const isError = mayRefuseUsage(ai, head)
@@ -383,7 +383,7 @@ export class Attempt implements ConnectionRequest {
     const mayGoOn = body.bytes === null || this.#streamed.data(body.bytes)
     // By HTTP/1.1 no origin says that it has done nothing with a request.
     if (this.#origin.config.transport.http === '1') body.forget()
-    else this.#kept = body
+    else this.#bufferedBody = body
     if (this.#x.requestBody.done) this.bodyEnd()
     else if (mayGoOn) this.#x.client.readBody()
     else this.#sent(false)

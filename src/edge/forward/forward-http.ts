@@ -246,13 +246,13 @@ class Forwarding implements RequestHandler, ForwardState {
     if (route!.config.redirects > 0) this.#noteRedirect(head, route!.config.redirects)
   }
 
-  #noteRedirect(head: ResponseHead, most: number): void {
+  #noteRedirect(head: ResponseHead, maxRedirects: number): void {
     const x = this.#x
     const request = x.requestBody.done ? redirected(x, head) : null
     if (request === null || (this.sentBody !== 'whole' && request.method === x.outgoing.method)) return
     this.#trail ??= new RedirectTrail(x.outgoing)
     this.#redirected = request
-    this.redirect = this.#trail.goOn(request, most) ? 'follow' : 'too_many'
+    this.redirect = this.#trail.goOn(request, maxRedirects) ? 'follow' : 'too_many'
   }
 
   /** For the trace, for later decisions, and against the member if it was its fault. */

@@ -32,7 +32,7 @@ export class SessionBudget implements SessionFollower {
   #isWaiting = false
   #isOver = false
   /** Responses that the client has asked for, and that the provider has begun, without their ends. */
-  #asked = 0
+  #requests = 0
   #begun = 0
   #spent: SessionSpending = { cost: 0, tokens: 0 }
 
@@ -52,7 +52,7 @@ export class SessionBudget implements SessionFollower {
 
   /** Nothing is passed on any more; returns what came of the client and was not. */
   end(): Buffer {
-    if (this.#holdsRequest) this.#asked--
+    if (this.#holdsRequest) this.#requests--
     if (this.#held !== null && this.#held.text !== null) this.#worst.takeBack()
     const waiting = [...(this.#held === null ? [] : [this.#held]), ...this.#queue]
     this.#held = null
@@ -70,7 +70,7 @@ export class SessionBudget implements SessionFollower {
 
   responseEnded(usage: Usage | null, hasFailed: boolean): void {
     this.#begun = Math.max(0, this.#begun - 1)
-    this.#asked = Math.max(0, this.#asked - 1)
+    this.#requests = Math.max(0, this.#requests - 1)
     if (usage !== null) this.#add(usage)
     else if (!hasFailed) this.#addWhole()
     this.#reserve()
@@ -83,7 +83,7 @@ export class SessionBudget implements SessionFollower {
       if (message === undefined) break
       this.#held = message
       this.#holdsRequest = message.text !== null && this.#worst.take(message.text)
-      if (this.#holdsRequest) this.#asked++
+      if (this.#holdsRequest) this.#requests++
       this.#reserve()
     }
     if (this.#messages.isLost && !this.#isWaiting && !this.#isOver)
@@ -135,7 +135,7 @@ export class SessionBudget implements SessionFollower {
   }
 
   get #open(): number {
-    return Math.max(this.#asked, this.#begun)
+    return Math.max(this.#requests, this.#begun)
   }
 
   /** What is spent, with so many responses that may take all that one can. */

@@ -7,6 +7,6 @@ const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 export function acceptsKey(request: FieldLines, response: FieldLines): boolean {
   const key = firstValue(request.fields, 'sec-websocket-key')
-  const wanted = createHash('sha1').update(`${key}${guid}`).digest('base64')
-  return firstValue(response.fields, 'sec-websocket-accept') === wanted
+  const accept = createHash('sha1').update(`${key}${guid}`).digest('base64')
+  return firstValue(response.fields, 'sec-websocket-accept') === accept
 }

@@ -14,11 +14,11 @@ export function budgetLines(
   now: number,
 ): string {
   let tightest = 0
-  let least = Number.POSITIVE_INFINITY
+  let minPart = Number.POSITIVE_INFINITY
   for (let i = 0; i < buckets.length; i++) {
     const part = reservation.remaining(i) / buckets[i]!.rule.limit
-    if (part < least) {
-      least = part
+    if (part < minPart) {
+      minPart = part
       tightest = i
     }
   }

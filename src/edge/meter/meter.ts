@@ -132,10 +132,10 @@ function spendAll(
 ): Spent | Promise<Spent> {
   const results = keys.map(key => limiter.spend(limit, key, now))
   const conclude = (settled: readonly Spent[]): Spent => {
-    const least = settled.reduce(lesser)
-    if (!least.isAllowed)
+    const lowest = settled.reduce(lesser)
+    if (!lowest.isAllowed)
       for (const [i, { isAllowed }] of settled.entries()) if (isAllowed) limiter.giveBack(limit, keys[i]!)
-    return least
+    return lowest
   }
   return results.some(spent => spent instanceof Promise)
     ? Promise.all(results).then(conclude)

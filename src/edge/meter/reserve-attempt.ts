@@ -22,8 +22,8 @@ export function reserveAttempt(x: Exchange, ai: AiExchange): Verdict {
 
 function goOn(x: Exchange, ai: AiExchange, refusal: Refusal | null): Verdict {
   if (refusal === null || x.stage !== 'none' || ai.course === null) return refusal
-  const found = findFallback(x, ai, ai.course)
-  if (found === null) return refusal
-  takeAttempt(x, ai, ai.course, { type: 'next', found })
+  const choice = findFallback(x, ai, ai.course)
+  if (choice === null) return refusal
+  takeAttempt(x, ai, ai.course, { type: 'next', found: choice })
   return reserveAttempt(x, ai)
 }

@@ -280,8 +280,8 @@ function neverText(demand: Demand, { charge, limit }: BudgetRefusal): string {
   const text = `the spend limit ${nameOf(rule)} of the ${rule.owner} is ${amountOf(limit, rule.unit)}, and this call may take ${amountOf(amount, rule.unit)}`
   const { input } = demand.partsOf(charge)
   if (demand.maxTokens === null || amount <= input) return text
-  const most = Math.floor((demand.maxTokens * (limit - input)) / (amount - input))
-  return most > 0 ? `${text}; with max_tokens of at most ${most} it could fit` : text
+  const maxTokens = Math.floor((demand.maxTokens * (limit - input)) / (amount - input))
+  return maxTokens > 0 ? `${text}; with max_tokens of at most ${maxTokens} it could fit` : text
 }
 
 function amountOf(amount: number, unit: BudgetUnit): string {

@@ -22,8 +22,8 @@ export function isSampled(id: string, { threshold }: Tracing): boolean {
   const from = id.length - randomDigits
   for (let i = 0; i < randomDigits; i++) {
     const digit = id.charCodeAt(from + i)
-    const least = threshold.charCodeAt(i)
-    if (digit !== least) return digit > least
+    const thresholdDigit = threshold.charCodeAt(i)
+    if (digit !== thresholdDigit) return digit > thresholdDigit
   }
   return true
 }

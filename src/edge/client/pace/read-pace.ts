@@ -51,10 +51,10 @@ export class ReadPace {
       this.#partial += partial
       return partial
     }
-    const taken = Math.max(0, completed - this.#partial)
+    const bytes = Math.max(0, completed - this.#partial)
     this.#completed += completed
     this.#partial = 0
-    return taken
+    return bytes
   }
 }
 

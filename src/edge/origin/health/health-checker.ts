@@ -183,8 +183,8 @@ class Target {
   }
 
   #judge(outcome: CheckOutcome): void {
-    const { least, most, healthy, unhealthy } = this.checked.check
-    const isGood = 'status' in outcome && outcome.status >= least && outcome.status <= most
+    const { least: minStatus, most: maxStatus, healthy, unhealthy } = this.checked.check
+    const isGood = 'status' in outcome && outcome.status >= minStatus && outcome.status <= maxStatus
     this.#options.metrics.originChecks[isGood ? 'good' : 'bad'].inc()
     this.#contradictions = isGood === this.#isUp ? 0 : this.#contradictions + 1
     if (this.#contradictions >= (isGood ? healthy : unhealthy)) this.#change(isGood, outcome)
