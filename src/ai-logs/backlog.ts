@@ -10,8 +10,8 @@ export interface Waiting {
 }
 
 export interface Bounds {
-  readonly mostEntries: number
-  readonly mostBytes: number
+  readonly maxEntries: number
+  readonly maxBytes: number
 }
 
 export class Backlog<T extends Waiting> {
@@ -53,11 +53,11 @@ export class Backlog<T extends Waiting> {
   }
 
   #added({ count, weight }: T): readonly T[] {
-    const { mostEntries, mostBytes } = this.#bounds
+    const { maxEntries, maxBytes } = this.#bounds
     this.count += count
     this.#weight += weight
     const dropped: T[] = []
-    while (this.count > mostEntries || this.#weight > mostBytes) dropped.push(this.take()!)
+    while (this.count > maxEntries || this.#weight > maxBytes) dropped.push(this.take()!)
     return dropped
   }
 }

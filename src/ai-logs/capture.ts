@@ -10,7 +10,7 @@ export const encodedSize = 1024 * 1024
 const smallPiece = 1024
 const blockSize = 4096
 /** A piece is copied when it would keep more than this many times its size alive. */
-const mostPinned = 4
+const maxPinned = 4
 
 export class Capture {
   readonly isEncoded: boolean
@@ -72,7 +72,7 @@ export class Capture {
     const isFirst = this.#pieces.length === 0 && this.#block === null
     if (!isFirst && bytes.length < smallPiece) return this.#gather(bytes)
     this.#seal()
-    const isPinning = bytes.length * mostPinned < bytes.buffer.byteLength
+    const isPinning = bytes.length * maxPinned < bytes.buffer.byteLength
     this.#pieces.push(isPinning ? Buffer.from(bytes) : bytes)
   }
 

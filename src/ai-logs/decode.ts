@@ -19,12 +19,12 @@ interface Decoded {
 }
 
 /** Limit of stacked codings; no legitimate response has more. */
-const mostCodings = 3
+const maxCodings = 3
 
 /** Undoes codings from the last one on (RFC 9110 section 8.4) as far as possible; null if unknown. */
 export async function decode(bytes: Buffer, codings: string): Promise<Decoded | null> {
   const makers = codings.split(',').map(coding => decoders.get(coding.trim().toLowerCase()))
-  if (makers.length > mostCodings) return null
+  if (makers.length > maxCodings) return null
   let decoded: Decoded = { bytes, isCut: false }
   for (const make of makers.reverse()) {
     if (make === undefined) return null

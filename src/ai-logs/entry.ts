@@ -18,7 +18,7 @@ import { requestedModel } from './requested-model.ts'
 
 /** Reads responses, and prices them. */
 export interface Meter {
-  usageOf(kept: Kept): Usage
+  usageOf(response: Kept): Usage
   costOf(provider: string, model: string | null, usage: Usage): number | null
 }
 
@@ -48,11 +48,11 @@ export function writeEntry(
   writer: LogBatchWriter,
 ): void {
   const measured = measure(o, { request, answer }, meter)
-  const { use, asked, streamed } = measured
+  const { use, modelName, streamed } = measured
   const { tokensIn, tokensOut } = use
-  const cost = o.customCost === null ? costOf(o, asked, use, meter) : undefined
+  const cost = o.customCost === null ? costOf(o, modelName, use, meter) : undefined
   if (o.budget !== null) settleFor(o, o.budget, measured, meter, cost)
-  const model = asked && redacted(asked)
+  const model = modelName && redacted(modelName)
   const entry: Draft = {
     id: o.ray,
     account: o.gateway.account,
@@ -97,7 +97,7 @@ export function settle(o: Observation, excerpts: Excerpts, meter: Meter): void {
 interface Measured {
   readonly use: Use
   /** The model, as far as request or response name it. */
-  readonly asked: string | null
+  readonly modelName: string | null
   readonly streamed: boolean
 }
 
@@ -105,26 +105,26 @@ function measure(o: Observation, { request, answer }: Excerpts, meter: Meter): M
   const isEventStream = hasType(o.responseContentType, eventStream)
   const streamed = o.session !== null || isEventStream || hasType(o.responseContentType, jsonLines)
   const use = useOf(o, { request, answer }, meter, isEventStream, streamed)
-  const asked =
+  const modelName =
     o.model ??
     requestedModel(o.path, request === null || request.isEncoded ? null : request.head) ??
     o.session?.model ??
     use.usage?.model ??
     null
-  return { use, asked, streamed }
+  return { use, modelName, streamed }
 }
 
-/** What the caller says that a call costs is no reason to charge less. `cost`: that of `asked`, if known. */
+/** What the caller says that a call costs is no reason to charge less. `cost`: of `modelName`, if known. */
 function settleFor(
   o: Observation,
   budget: CallBudget,
-  { use, asked }: Measured,
+  { use, modelName }: Measured,
   meter: Meter,
   cost?: number | null,
 ): void {
   const { tokensIn, tokensOut, isEstimated } = use
-  const model = budget.model ?? asked
-  const known = cost === undefined || model !== asked ? costOf(o, model, use, meter) : cost
+  const model = budget.model ?? modelName
+  const knownCost = cost === undefined || model !== modelName ? costOf(o, model, use, meter) : cost
   // Before any text came, the provider may have thought for long.
   const isHidden = isEstimated && tokensOut === 0
   // What a provider does not report beside the rest is charged as reserved.
@@ -133,7 +133,7 @@ function settleFor(
   const isKnown = !lacksInput && !lacksOutput && !isHidden
   budget.settle({
     isBillable: isGood(o) || o.isAbandoned,
-    cost: isKnown ? known : null,
+    cost: isKnown ? knownCost : null,
     tokens: isKnown ? tokensIn + (tokensOut ?? 0) : null,
     tokensOut: (isEstimated || lacksInput) && !isHidden ? tokensOut : null,
   })
@@ -178,9 +178,10 @@ function useOf(
   }
   if (answer === null || answer.isEncoded) return noUse
   const isWhole = (o.isWhole || o.isReadToEnd) && answer.hasEnd
-  const found = meter.usageOf({ head: answer.head, tail: answer.tail, isEventStream, isWhole })
-  const isSilent = found.tokensIn === null && found.tokensOut === null
-  const usage = isSilent && o.headCounts ? { ...noTokens, model: found.model, ...o.headCounts } : found
+  const bodyUsage = meter.usageOf({ head: answer.head, tail: answer.tail, isEventStream, isWhole })
+  const isSilent = bodyUsage.tokensIn === null && bodyUsage.tokensOut === null
+  const usage =
+    isSilent && o.headCounts ? { ...noTokens, model: bodyUsage.model, ...o.headCounts } : bodyUsage
   const { tokensIn, tokensOut } = usage
   const isBroken =
     isStreamed && !o.isWhole && !o.isReadToEnd && tokensOut === null && o.status >= 200 && o.status < 300
@@ -217,13 +218,17 @@ const noBodies: Bodies = { request: null, response: null, providerResponse: null
 
 function bodiesOf(
   { relayed, isWhole }: Observation,
-  asked: Excerpt | null,
+  requestExcerpt: Excerpt | null,
   answer: Excerpt | null,
   isStream: boolean,
 ): Bodies {
-  const request = bodyOf(asked, isWhole, false)
+  const request = bodyOf(requestExcerpt, isWhole, false)
   // What a model repeats in pieces was in the request, as far as that is known.
-  const isClean = () => asked !== null && !asked.isCut && !asked.isEncoded && !request!.bytes.includes(mask)
+  const isClean = () =>
+    requestExcerpt !== null &&
+    !requestExcerpt.isCut &&
+    !requestExcerpt.isEncoded &&
+    !request!.bytes.includes(mask)
   const inPieces = isStream && !isClean()
   const sent = bodyOf(answer, isWhole, inPieces)
   if (relayed === null) return { request, response: sent, providerResponse: null }

@@ -4,12 +4,12 @@ import { isUtf8 } from 'node:buffer'
 import type { Reading } from '../base/text/quantity.ts'
 import type { Metadata } from '../store/records/records.ts'
 
-const mostBytes = 4096
-export const mostMembers = 5
+const maxBytes = 4096
+export const maxMembers = 5
 
 /** Parses a raw field value (latin1): a small flat JSON object in UTF-8. */
 export function parseMetadata(value: string): Reading<Metadata> {
-  if (value.length > mostBytes) return { flaw: `must have at most ${mostBytes} bytes` }
+  if (value.length > maxBytes) return { flaw: `must have at most ${maxBytes} bytes` }
   return readMetadata(parseJson(Buffer.from(value, 'latin1')))
 }
 
@@ -18,9 +18,9 @@ export function readMetadata(object: unknown): Reading<Metadata> {
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     return { flaw: 'must be a JSON object in UTF-8, such as {"team":"search","user":42}' }
   }
-  if (JSON.stringify(object).length > mostBytes) return { flaw: `must have at most ${mostBytes} bytes` }
+  if (JSON.stringify(object).length > maxBytes) return { flaw: `must have at most ${maxBytes} bytes` }
   const values = Object.values(object)
-  if (values.length > mostMembers) return { flaw: `must have at most ${mostMembers} members` }
+  if (values.length > maxMembers) return { flaw: `must have at most ${maxMembers} members` }
   if (!values.every(isPlain)) return { flaw: 'must have only strings, numbers, booleans and null as values' }
   return { value: object as Metadata }
 }

@@ -7,8 +7,8 @@ import { readValue, type ValueType } from './query-values.ts'
 export const filterParameters = ['filters.key', 'filters.operator', 'filters.value'] as const
 type FilterParameter = (typeof filterParameters)[number]
 
-const mostFilters = 20
-const mostValues = 100
+const maxFilters = 20
+const maxValues = 100
 
 /** What can be filtered by: where it is stored, and its type. */
 const keys: ReadonlyMap<string, { readonly field: LogField; readonly type: ValueType }> = new Map([
@@ -48,7 +48,7 @@ const operators: ReadonlyMap<string, readonly ValueType[]> = new Map([
 /** Reads the filters, or the first rule that each breaks; published clients write null as an empty value. */
 export function readFilters(params: URLSearchParams): readonly Reading<LogFilter>[] {
   const drafts = draftsOf(params)
-  if (drafts.length > mostFilters) return [{ flaw: `must have at most ${mostFilters} filters` }]
+  if (drafts.length > maxFilters) return [{ flaw: `must have at most ${maxFilters} filters` }]
   return drafts.map(readFilter)
 }
 
@@ -86,15 +86,15 @@ function fill(draft: Draft, name: FilterParameter, text: string): void {
 }
 
 function readFilter({ key, operator, values: texts }: Draft): Reading<LogFilter> {
-  const known = keys.get(key ?? '')
+  const filterKey = keys.get(key ?? '')
   const types = operators.get(operator ?? '')
-  if (known === undefined) return { flaw: keyRule(key) }
+  if (filterKey === undefined) return { flaw: keyRule(key) }
   if (types === undefined) return { flaw: `${key}: the operator must be ${[...operators.keys()].join(', ')}` }
-  const { field, type } = known
+  const { field, type } = filterKey
   const isComparable = field === 'metadata' ? operator === 'contains' : types.includes(type)
   if (!isComparable) return { flaw: `${key} cannot be compared with ${operator}` }
-  if (texts.length === 0 || texts.length > mostValues)
-    return { flaw: `${key}: there must be 1 to ${mostValues} values` }
+  if (texts.length === 0 || texts.length > maxValues)
+    return { flaw: `${key}: there must be 1 to ${maxValues} values` }
   const values: LogFilter['values'][number][] = []
   for (const text of texts) {
     const reading = readMember(type, text, operator === 'eq' || operator === 'neq')

@@ -26,11 +26,9 @@ export function readValue(type: ValueType, text: string): Reading<string | numbe
 }
 
 /** Reads a whole number from `least` to `most`. */
-export function readWhole(text: string, least: number, most: number): Reading<number> {
+export function readWhole(text: string, min: number, max: number): Reading<number> {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : -1
-  return value >= least && value <= most
-    ? { value }
-    : { flaw: `must be a whole number from ${least} to ${most}` }
+  return value >= min && value <= max ? { value } : { flaw: `must be a whole number from ${min} to ${max}` }
 }
 
 const time = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/

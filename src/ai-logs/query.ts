@@ -57,7 +57,7 @@ export type SeriesGroup = (typeof seriesGroups)[number]
 export const seriesBuckets = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
 type SeriesBucket = keyof typeof seriesBuckets
 
-const mostBuckets = 750
+const maxBuckets = 750
 
 export interface SeriesQuery {
   readonly filters: readonly LogFilter[]
@@ -73,15 +73,15 @@ export function readSeries(params: URLSearchParams, now: number): SeriesQuery | 
   reader.refuseStrangers([...Object.keys(comparisons), ...filterParameters, ...own])
   const begin = reader.moment('start_date')
   const end = reader.moment('end_date') ?? Math.max(now, begin ?? now)
-  const given = reader.choice('bucket', Object.keys(seriesBuckets) as SeriesBucket[])
-  const start = begin ?? end - usualSpans[given ?? 'hour']
-  const bucket = given ?? usualBucket(end - start)
+  const requestedBucket = reader.choice('bucket', Object.keys(seriesBuckets) as SeriesBucket[])
+  const start = begin ?? end - usualSpans[requestedBucket ?? 'hour']
+  const bucket = requestedBucket ?? usualBucket(end - start)
   const width = seriesBuckets[bucket]
   const since = Math.floor(start / width) * width
   const count = Math.max(1, Math.ceil((end - since) / width))
   if (start > end) reader.refuse('start_date', 'must be before end_date')
-  else if (count > mostBuckets)
-    reader.refuse('bucket', `must divide the time into at most ${mostBuckets} parts`)
+  else if (count > maxBuckets)
+    reader.refuse('bucket', `must divide the time into at most ${maxBuckets} parts`)
   const filters = [...reader.comparisons(['start_date', 'end_date']), ...reader.filters()]
   const groupBy = reader.choice('group_by', seriesGroups)
   const query = { filters, bucket, windows: { since, width, count }, groupBy }
@@ -122,7 +122,7 @@ export function tailCursorOf(end: string): string {
 export function readRemoval(params: URLSearchParams): LogQuery | Fault[] {
   const reader = new QueryReader(params)
   reader.refuseStrangers([...filterParameters, ...removalParameters])
-  const limit = reader.whole('limit', mostRemoved, 1, mostRemoved)
+  const limit = reader.whole('limit', maxRemoved, 1, maxRemoved)
   const descending = reader.isDescending(['order_by_direction'], false)
   const query = { filters: reader.filters(), orderBy: reader.order(), descending, offset: 0, limit }
   return reader.faults.length > 0 ? reader.faults : query
@@ -188,8 +188,8 @@ const orders = [
   'feedback',
 ] as const satisfies readonly LogField[]
 
-const mostRemoved = 10_000
-const mostFaults = 20
+const maxRemoved = 10_000
+const maxFaults = 20
 
 class QueryReader {
   readonly faults: Fault[] = []
@@ -199,19 +199,19 @@ class QueryReader {
     this.#params = params
   }
 
-  refuseStrangers(known: readonly string[]): void {
+  refuseStrangers(names: readonly string[]): void {
     for (const name of new Set(this.#params.keys())) {
-      if (!known.includes(name)) this.#refuse(name, 'is an unknown query parameter', 'unknown')
+      if (!names.includes(name)) this.#refuse(name, 'is an unknown query parameter', 'unknown')
       else if (!name.startsWith('filters.') && this.#params.getAll(name).length > 1) {
         this.#refuse(name, 'must be given once', 'repeated')
       }
     }
   }
 
-  whole(name: string, usual: number, least: number, most: number): number {
+  whole(name: string, usual: number, min: number, max: number): number {
     const text = this.#params.get(name)
     if (text === null) return usual
-    const reading = readWhole(text, least, most)
+    const reading = readWhole(text, min, max)
     if ('value' in reading) return reading.value
     this.#refuse(name, reading.flaw)
     return usual
@@ -289,13 +289,13 @@ class QueryReader {
 
   groupBy(): readonly Dimension[] {
     const names = this.#params.get('group_by')?.split(',') ?? []
-    const known = dimensions.filter(dimension => names.includes(dimension))
-    if (known.length !== names.length)
+    const matches = dimensions.filter(dimension => names.includes(dimension))
+    if (matches.length !== names.length)
       this.#refuse(
         'group_by',
         `must be a comma-separated list of ${dimensions.join(', ')}, each at most once`,
       )
-    return known
+    return matches
   }
 
   filters(): LogFilter[] {
@@ -313,7 +313,7 @@ class QueryReader {
   }
 
   #refuse(name: string, rule: string, kind: 'invalid' | 'unknown' | 'repeated' = 'invalid'): void {
-    if (this.faults.length === mostFaults) return
+    if (this.faults.length === maxFaults) return
     this.faults.push(fault(kind, name.slice(0, 100), rule))
   }
 }

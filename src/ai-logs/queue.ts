@@ -38,9 +38,9 @@ interface Encoded extends Waiting {
   readonly observation: Observation
 }
 
-const usualBounds: Bounds = { mostEntries: 50_000, mostBytes: 64 * 1024 * 1024 }
+const usualBounds: Bounds = { maxEntries: 50_000, maxBytes: 64 * 1024 * 1024 }
 /** The bounds of calls whose response still has to be decoded. */
-const encodedBounds: Bounds = { mostEntries: 1000, mostBytes: 32 * 1024 * 1024 }
+const encodedBounds: Bounds = { maxEntries: 1000, maxBytes: 32 * 1024 * 1024 }
 /** Approximate memory of a call without its bodies. */
 const baseWeight = 1024
 

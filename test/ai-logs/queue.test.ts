@@ -157,7 +157,7 @@ describe('LogQueue', () => {
 
   test('tells once, when the rest is written, how many entries were lost, and from when to when', async t => {
     const ground = await Ground.open(t)
-    const bounds = { mostEntries: 2, mostBytes: 1e9 }
+    const bounds = { maxEntries: 2, maxBytes: 1e9 }
     const queue = ground.queue({ bounds, batchSize: 1 })
     ground.failure = new StoreUnreachable()
     add(queue, { startedAt: 1000 })
@@ -234,7 +234,7 @@ describe('LogQueue', () => {
 
   test('drops the oldest beyond the bound of entries, and counts them', async t => {
     const ground = await Ground.open(t)
-    const queue = ground.queue({ bounds: { mostEntries: 3, mostBytes: 1e9 }, batchSize: 1 })
+    const queue = ground.queue({ bounds: { maxEntries: 3, maxBytes: 1e9 }, batchSize: 1 })
     const rays = Array.from({ length: 5 }, () => add(queue))
     await queue.close()
     deepEqual(await ground.ids(), rays.slice(2))
@@ -243,7 +243,7 @@ describe('LogQueue', () => {
 
   test('drops the oldest beyond the bound of bytes, and counts them', async t => {
     const ground = await Ground.open(t)
-    const queue = ground.queue({ bounds: { mostEntries: 1000, mostBytes: 150_000 }, batchSize: 1 })
+    const queue = ground.queue({ bounds: { maxEntries: 1000, maxBytes: 150_000 }, batchSize: 1 })
     const rays = Array.from({ length: 5 }, () => add(queue, { response: captured(Buffer.alloc(64 * 1024)) }))
     await queue.close()
     deepEqual(await ground.ids(), rays.slice(3))
@@ -252,7 +252,7 @@ describe('LogQueue', () => {
 
   test('drops the oldest of what came back from an unreachable store', async t => {
     const ground = await Ground.open(t)
-    const queue = ground.queue({ bounds: { mostEntries: 3, mostBytes: 1e9 }, batchSize: 1 })
+    const queue = ground.queue({ bounds: { maxEntries: 3, maxBytes: 1e9 }, batchSize: 1 })
     ground.failure = new StoreUnreachable()
     const rays = Array.from({ length: 3 }, () => add(queue))
     await ground.attempt()

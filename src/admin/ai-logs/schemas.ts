@@ -1,6 +1,6 @@
 // Schemas of the log entries of AI gateways.
 
-import { mostMembers } from '../../ai-logs/metadata.ts'
+import { maxMembers } from '../../ai-logs/metadata.ts'
 import { seriesBuckets } from '../../ai-logs/query.ts'
 import {
   about,
@@ -35,7 +35,7 @@ export const editedLog = closed(
     score: about('Null removes it.', orNull(score)),
     metadata: about('Replaces the metadata of the call; null removes it.', {
       type: ['object', 'null'],
-      maxProperties: mostMembers,
+      maxProperties: maxMembers,
       additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
     }),
   },

@@ -24,7 +24,7 @@ export interface LogSeriesOptions {
   /** Larger windows, in entries, are merged from smaller ones. */
   readonly direct?: number
   /** The store keeps the sums of windows of at least this many entries. */
-  readonly leastKept?: number
+  readonly minEntries?: number
   /** Limit of the entries read for filters that sums cannot apply. */
   readonly maxScanned?: number
 }
@@ -56,7 +56,7 @@ export class LogSeries {
   readonly #logs: Store['logs']
   readonly #timeout: number
   readonly #direct: number
-  readonly #leastKept: number
+  readonly #minEntries: number
   readonly #maxScanned: number
   /** By gateway, width and beginning. */
   readonly #requested = new KnownWindows(maxRequestedCells)
@@ -72,7 +72,7 @@ export class LogSeries {
     this.#logs = logs
     this.#timeout = options.timeout ?? 40
     this.#direct = options.direct ?? 4_000
-    this.#leastKept = options.leastKept ?? 200
+    this.#minEntries = options.minEntries ?? 200
     this.#maxScanned = options.maxScanned ?? 20_000
   }
 
@@ -123,7 +123,8 @@ export class LogSeries {
     if (windows.width < hour) return
     const missing = [...marks.keys()]
       .filter(
-        at => marks[at]!.maxEntries >= this.#leastKept && this.#fresh(home, windows, at, marks[at]!) === null,
+        at =>
+          marks[at]!.maxEntries >= this.#minEntries && this.#fresh(home, windows, at, marks[at]!) === null,
       )
       .reverse()
     for (let from = 0; from < missing.length && performance.now() < until; from += readAtOnce) {
@@ -143,7 +144,7 @@ export class LogSeries {
   #keep(home: Home, windows: LogWindows, at: number, mark: LogMark, cells: Cells): void {
     const window = markedOf(windows, at, mark)
     const isOver = window.since + window.width < Date.now()
-    if (window.width < hour || mark.maxEntries < this.#leastKept || !isOver) return
+    if (window.width < hour || mark.maxEntries < this.#minEntries || !isOver) return
     // A failed write only means that the window is summed again later.
     const write: Promise<void> = this.#logs
       .keepSum(...home, window, cells.toText())

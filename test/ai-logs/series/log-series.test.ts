@@ -47,7 +47,7 @@ for (const [name, place] of Object.entries(stores)) {
       fc.asyncProperty(fc.array(action, { maxLength: 12 }), async actions => {
         await store.gateways.remove(...home)
         await store.gateways.insert(gateway({ account }))
-        const series = seriesOf(store, t, { direct: 3, leastKept: 1 })
+        const series = seriesOf(store, t, { direct: 3, minEntries: 1 })
         let n = run++ * 1e6
         for (const action of actions) {
           if ('remove' in action) {
@@ -65,7 +65,7 @@ for (const [name, place] of Object.entries(stores)) {
           await agree(store, series, { since: first, width: hour, count: 7 })
           await agree(store, series, { since: first + hour, width: minute, count: 100 })
           // As another process, which has nothing but what is kept.
-          const other = seriesOf(store, t, { direct: 3, leastKept: 1 })
+          const other = seriesOf(store, t, { direct: 3, minEntries: 1 })
           await agree(store, other, { since: first, width: hour, count: 7 })
         }
         await agree(store, series, { since: first - day, width: day, count: 2 })
@@ -88,7 +88,7 @@ for (const [name, place] of Object.entries(stores))
       { since: first, width: hour, count: hours },
       { since: first, width: day, count: 2 },
     ]
-    const options = { leastKept: 15, direct: 100 }
+    const options = { minEntries: 15, direct: 100 }
     const before = seriesOf(store, t, options)
     await agree(store, before, byHour)
     await agree(store, before, byDay)
@@ -123,7 +123,7 @@ test('sums of what may still change, and of few entries, are not kept', async t 
       throw new StoreUnreachable()
     },
   })
-  const series = seriesOf({ logs }, t, { leastKept: 20 })
+  const series = seriesOf({ logs }, t, { minEntries: 20 })
   await series.read(home, { since: now - 2 * hour, width: hour, count: 3 }, [])
   await series.read(home, { since: now - 2 * hour, width: minute, count: 120 }, [])
   assert.deepEqual(kept, [now - 2 * hour])
