@@ -30,6 +30,8 @@ export class UsagePatterns {
 
 /** Escapes, and numbers that are not whole. */
 const odd = /\\|[-+.eE]\d|\d[.eE]/
+/** Members whose numbers are no counts, or counts of which there may be any number. */
+const unlike = /"(?:cost|iterations)"/
 /** Numbers that are values, and not in a name. */
 const digits = /(?<=[:[,]\s*)\d+/g
 /** Longer numbers may not be safe. */
@@ -37,7 +39,7 @@ const mostDigits = 15
 
 /** Finds out which numbers are counts by replacing them with their positions. */
 function patternOf(member: string): Pattern | null {
-  if (odd.test(member) || member.includes('"cost"')) return null
+  if (odd.test(member) || unlike.test(member)) return null
   const tier = tokensIn(member.slice(member.indexOf('{')))?.tier ?? null
   let place = 0
   const numbered = member.replace(digits, () => `${place++}`)

@@ -17,6 +17,7 @@ import {
 } from './price-rows.ts'
 import { nanodollarsOf } from '../../base/units.ts'
 import type { Usage } from './usage.ts'
+import type { Advice } from './usage-member.ts'
 
 /** The most that a call may use, of what its price depends on. */
 export interface WorstUsage {
@@ -64,7 +65,21 @@ export class PriceTable {
     const rates = price.isOwn ? price.rates : ratesFor(price, provider, usage)
     const fee = usage.searches === 0 || price.isOwn ? 0 : (price.search ?? searchPrices[provider] ?? null)
     const dollars = rates === null || fee === null ? null : costAt(rates, usage)
-    return dollars === null ? null : rounded(dollars + usage.searches * fee!)
+    if (dollars === null) return null
+    const further = usage.advice === undefined ? 0 : this.#furtherCost(provider, rates!, usage.advice)
+    return further === null ? null : rounded(dollars + further + usage.searches * fee!)
+  }
+
+  /** By how much advice costs more than at the rates of the model that was advised. */
+  #furtherCost(provider: string, rates: Rates, advice: readonly Advice[]): number | null {
+    let sum = 0
+    for (const used of advice) {
+      const own = this.costOf(provider, used.model, used)
+      const counted = costAt(rates, used)
+      if (own === null || counted === null) return null
+      sum += own - counted
+    }
+    return sum
   }
 
   /** Whole nanodollars, rounded up, at the highest rates that may apply; null if one of them is unknown. */

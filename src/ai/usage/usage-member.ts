@@ -1,5 +1,6 @@
 // The member of a response with its token counts, in the APIs of OpenAI, Anthropic and Google.
 
+import { isObject } from '../../base/text/json.ts'
 import { premiumOf } from './price-rows.ts'
 
 export interface Tokens {
@@ -19,6 +20,12 @@ export interface Tokens {
   /** US dollars, if the provider reports them; else null. */
   readonly cost: number | null
   readonly tier: string | null
+  /** Of these, what other models used for the response; absent for none. */
+  readonly advice?: readonly Advice[]
+}
+
+export interface Advice extends Tokens {
+  readonly model: string
 }
 
 interface UsageMember extends Tokens {
@@ -102,7 +109,36 @@ export function tokensIn(object: string): Tokens | null {
   if (counts === null || (counts.tokensIn === null && counts.tokensOut === null)) return null
   const sums = {} as Record<Count, number | null>
   for (const name of names) sums[name] = sum(counts[name])
-  return tokensOf(sums, costIn(members!), tierIn(members!))
+  const tokens = tokensOf(sums, costIn(members!), tierIn(members!))
+  return Array.isArray(members!.iterations) ? withIterations(tokens, members!.iterations) : tokens
+}
+
+/** Of Claude: its counts have neither what it used to compact the context, nor advice by another model. */
+function withIterations(tokens: Tokens, iterations: readonly unknown[]): Tokens {
+  let all = tokens
+  const advice: Advice[] = []
+  for (const iteration of iterations) {
+    if (!isObject(iteration) || !beyondCounts.has(iteration.type)) continue
+    const counts = countsOf(iteration)
+    const sums = {} as Record<Count, number | null>
+    for (const name of names) sums[name] = sum(counts[name])
+    const used = tokensOf(sums, null, null)
+    all = { ...all, ...sumOf(all, used) }
+    if (typeof iteration.model === 'string') advice.push({ ...used, model: iteration.model })
+  }
+  return advice.length === 0 ? all : { ...all, advice }
+}
+
+const beyondCounts: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
+
+function sumOf(one: Tokens, other: Tokens): Partial<Tokens> {
+  return {
+    tokensIn: (one.tokensIn ?? 0) + (other.tokensIn ?? 0),
+    tokensOut: (one.tokensOut ?? 0) + (other.tokensOut ?? 0),
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWritten: one.cacheWritten + other.cacheWritten,
+    cacheWrittenLong: one.cacheWrittenLong + other.cacheWrittenLong,
+  }
 }
 
 /**

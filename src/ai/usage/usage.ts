@@ -60,6 +60,7 @@ class Found implements Usage {
   readonly audioOut: number
   readonly searches: number
   readonly cost: number | null
+  readonly advice?: NonNullable<Tokens['advice']>
   readonly #kept: Kept
   readonly #tier: string | null
 
@@ -74,6 +75,7 @@ class Found implements Usage {
     this.audioOut = last?.audioOut ?? 0
     this.searches = last?.searches ?? 0
     this.cost = last?.cost ?? null
+    if (last?.advice !== undefined) this.advice = last.advice
     this.#kept = kept
     this.#tier = last?.tier ?? wentIn?.tier ?? null
   }

@@ -45,6 +45,8 @@ const topNames = [
   'previous_response_id',
   'conversation',
   'cachedContent',
+  'context_management',
+  'compaction',
 ] as const
 export type TopName = (typeof topNames)[number]
 

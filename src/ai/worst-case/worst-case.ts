@@ -170,11 +170,12 @@ function worstOfWriting(
           product(tokensOfResult, (uses.all * (uses.all + 1)) / 2),
           product(written, uses.all),
         )
+  const times = mayCompact(scan) ? 2 : 1
   return {
     model,
     otherModels,
-    tokensIn,
-    tokensOut: written,
+    tokensIn: product(tokensIn, times),
+    tokensOut: product(written, times),
     limit: limit.tokens,
     audioIn: media.audio === 0 || uses.all === 0 ? media.audio : tokensIn,
     audioOut: speaks(scan) ? written : 0,
@@ -183,6 +184,15 @@ function worstOfWriting(
     tier: tierOf(scan),
     insert: limit.insert,
   }
+}
+
+/** Whether the model may read all once more, to write a summary. */
+function mayCompact({ json, members }: RequestScan): boolean {
+  for (const { name, start, end } of members) {
+    if (name === 'compaction' && json[start] !== letterN) return true
+    if (name === 'context_management' && /compact|\\/.test(json.toString('latin1', start, end))) return true
+  }
+  return false
 }
 
 function cacheWritesOf(

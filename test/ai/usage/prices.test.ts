@@ -169,6 +169,14 @@ describe('what else a call costs', () => {
     )
   })
 
+  test('has advice at the price of the model that gave it', () => {
+    const advice = (model: string) => [{ ...noTokens, tokensIn: million, tokensOut: 0, model }]
+    const costOf = (model: string) =>
+      table.costOf('anthropic', 'claude-haiku-4-5', tokens(3 * million, 0, { advice: advice(model) }))
+    equal(costOf('claude-opus-4-5'), 2 + 5)
+    equal(costOf('unknown'), null)
+  })
+
   test('has the fee of searches, and is unknown where that is', () => {
     equal(table.costOf('anthropic', 'claude-haiku-4-5', tokens(million, 0, { searches: 3 })), 1.03)
     equal(table.costOf('openai', 'gpt-4o', tokens(million, 0, { searches: 3 })), null)

@@ -20,6 +20,26 @@ test('a member gives its text and its counts', () => {
   })
 })
 
+test('what Claude used besides its counts, to compact or for advice, is added to them', () => {
+  const used = { input_tokens: 5, cache_read_input_tokens: 20, output_tokens: 7 }
+  const iterations = [
+    { type: 'compaction', input_tokens: 100, cache_creation_input_tokens: 1, output_tokens: 10 },
+    { type: 'message', ...used },
+    { type: 'advisor_message', model: 'claude-opus-4-5', input_tokens: 1000, output_tokens: 100 },
+    { type: 'unknown', input_tokens: 9 },
+    null,
+  ]
+  const { tokensIn, tokensOut, cacheRead, cacheWritten, advice } = usageAt(
+    `"usage":${JSON.stringify({ ...used, iterations })}`,
+    0,
+  )!
+  deepEqual([tokensIn, tokensOut, cacheRead, cacheWritten], [1126, 117, 20, 1])
+  deepEqual(
+    advice!.map(({ model, tokensIn, tokensOut }) => [model, tokensIn, tokensOut]),
+    [['claude-opus-4-5', 1000, 100]],
+  )
+})
+
 test('anything but a usage object is null', () => {
   const others = [
     '"usage":null',

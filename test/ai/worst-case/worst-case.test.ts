@@ -267,6 +267,18 @@ describe('the most input of a call', () => {
     ok(inputOf(legacy, '{"prompt":"a"}') < 200)
   })
 
+  test('counts twice where the model may summarize it first', () => {
+    const edits = (type: string) => ({ edits: [{ type }] })
+    const reading = (management: object) =>
+      worstOf(messages, { max_tokens: 9, context_management: management })!
+    const plain = reading(edits('clear_tool_uses_20250919'))
+    const compacting = reading(edits('compact_20260112'))
+    deepEqual([plain.tokensOut, compacting.tokensOut, compacting.limit], [9, 18, 9])
+    ok(compacting.tokensIn > 1.5 * plain.tokensIn)
+    equal(worstOf(messages, { max_tokens: 9, compaction: { type: 'x' } })!.tokensOut, 18)
+    equal(worstOf(messages, { max_tokens: 9, compaction: null })!.tokensOut, 9)
+  })
+
   test('of lists of token ids is their number', () => {
     const embeddings = { ...chat, path: '/v1/embeddings' }
     const ids = JSON.stringify({ input: Array.from({ length: 1000 }, (_, i) => [100_000 + i]) })
