@@ -11,6 +11,8 @@ export interface CallFacts {
   readonly provider: string
   /** As its provider names it; null if the call names none. */
   readonly model: string | null
+  /** Those that the provider may use in its place; none if absent. */
+  readonly otherModels?: readonly (string | null)[]
   readonly metadata: Metadata | null
 }
 
@@ -211,7 +213,16 @@ function filterOf(fact: Fact, values: readonly string[]): Filter {
   const wanted = new Set(fact === facts.person ? values.map(value => value.toLowerCase()) : values)
   const isWanted = (value: string | null) => value !== null && wanted.has(value)
   if (fact === facts.model)
-    return (call, caller) => call.model === null || isWanted(call.model) || isWanted(fact(call, caller))
+    return ({ provider, model, otherModels }) => {
+      if (mayBe(wanted, provider, model)) return true
+      if (otherModels !== undefined)
+        for (const other of otherModels) if (mayBe(wanted, provider, other)) return true
+      return false
+    }
   if (fact === facts.person) return (_, { user, email }) => isWanted(user) || isWanted(email)
   return (call, caller) => isWanted(fact(call, caller))
+}
+
+function mayBe(wanted: ReadonlySet<string>, provider: string, model: string | null): boolean {
+  return model === null || wanted.has(model) || wanted.has(`${provider}/${model}`)
 }

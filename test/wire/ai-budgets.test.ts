@@ -292,6 +292,19 @@ test('a call that may be served by another model reserves for the dearest', asyn
   assert.equal((await ask({ models: ['unpriced'], max_tokens: 10 })).status, 403)
 })
 
+test('a rule for some models governs a call that may be served by one of them', async t => {
+  const filtered = (...values: string[]) =>
+    rule({ id: 'o3', unit: 'tokens', limit: 100, model: { mode: 'filter', values } })
+  for (const values of [['openai/o3'], ['o3']]) {
+    const { ask, bodies } = await start(t, [filtered(...values)])
+    assert.equal((await ask()).status, 200)
+    for (const more of [{ models: ['gpt-4o', 'o3'] }, { fallbacks: [{ model: 'o3' }] }, { models: [7] }])
+      assert.equal((await ask(more)).status, 403, JSON.stringify(more))
+    assert.equal((await ask({ models: ['o4'] })).status, 200)
+    assert.equal(bodies.length, 2)
+  }
+})
+
 test('a flat cost covers the models without a price alone, of all that a call names', async t => {
   const { ai, ask } = await start(t, [rule()], {
     ai: { prices: [...prices, { ...prices[0]!, model: 'openai/dear', output: 1000 }] },

@@ -35,7 +35,7 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
   say(x, ai, '')
   const demand = new Demand(x, ai)
   const { worst, now } = demand
-  const own = bucketsFor(ai, demand.provider, demand.model, now)
+  const own = bucketsFor(ai, demand, now)
   const rates = passedRates(ai.course?.passed ?? null)
   const buckets = rates.length === 0 ? own : [...own, ...rates.map(passed => rateBucket(passed, now))]
   if (buckets.length === 0) return null
@@ -111,8 +111,9 @@ export function sessionModel({ provider, path }: AiExchange): string | null {
 
 const firstResponse: WorstCase = { ...noSpending, ...new SessionWorstCase().ahead }
 
-function bucketsFor(ai: AiExchange, provider: string, model: string | null, now: number): readonly Bucket[] {
-  const ofRules = bucketsOf(ai.gateway!, ai.token, { provider, model, metadata: ai.metadata }, now)
+function bucketsFor(ai: AiExchange, { provider, model, worst }: Demand, now: number): readonly Bucket[] {
+  const call = { provider, model, otherModels: worst?.otherModels ?? unknownModels, metadata: ai.metadata }
+  const ofRules = bucketsOf(ai.gateway!, ai.token, call, now)
   const limits = ai.allowance?.limits ?? noLimits
   return limits.length === 0 ? ofRules : [...ofRules, ...policyBuckets(limits, now)]
 }
@@ -232,6 +233,7 @@ const unboundedCall =
 
 const noBody = Buffer.alloc(0)
 const noBuckets: readonly Bucket[] = []
+const unknownModels: WorstCase['otherModels'] = [null]
 const noRates: readonly PassedRate[] = []
 const noCharges: readonly Charge[] = []
 const noLimits: readonly PolicyLimit[] = []
