@@ -204,13 +204,15 @@ export class BudgetHolder implements Lender {
     return new Reservation(this, account, charges, purses, decision === 'granted')
   }
 
-  /** Reserves by a step of the store, unless one of the charges was refused just now. */
+  /** Reserves by a step of the store, unless one of the charges never fits, or was refused just now. */
   #fit(
     account: Account,
     charges: readonly Charge[],
     purses: readonly Purse[],
     now: number,
   ): MaybeAtOnce<Decision> {
+    const excess = charges.findIndex(({ amount, limit }) => !(amount <= limit))
+    if (excess !== -1) return neverFits(charges[excess]!, excess, purses[excess]!.used)
     for (const [i, purse] of purses.entries()) {
       const state = purse.refusalOf(charges[i]!.amount, now)
       if (state !== null) return refusalOf(state, charges[i]!, i)
@@ -332,6 +334,11 @@ export class BudgetHolder implements Lender {
     if (this.#looks !== null) clearInterval(this.#looks)
     this.#looks = null
   }
+}
+
+/** The store remembers nothing of such calls, which may name values without end. */
+function neverFits({ limit }: Charge, charge: number, spent: number): BudgetRefusal {
+  return { reason: 'never', charge, limit, spent, wait: Number.POSITIVE_INFINITY }
 }
 
 /** Admits a call without the store, or refuses it if one of its rules says so. */

@@ -64,6 +64,11 @@ export class Purse {
     return Math.max(0, this.#limit - this.#used + this.#free)
   }
 
+  /** What all processes have spent or leased, as last heard. */
+  get used(): number {
+    return this.#used
+  }
+
   /** What was refused under another limit may fit. */
   limitTo(limit: number): void {
     if (limit === this.#limit) return
@@ -215,10 +220,8 @@ export class Purse {
 }
 
 /** Makes the refusal of a call out of what the store says about one of its charges. */
-export function refusalOf(state: BudgetState, { limit, amount }: Charge, charge: number): BudgetRefusal {
-  const { spent, leased } = state
-  // A refusal that is repeated may be that of a smaller call.
-  const wait = amount > limit ? null : state.wait
+export function refusalOf(state: BudgetState, { limit }: Charge, charge: number): BudgetRefusal {
+  const { spent, leased, wait } = state
   return {
     reason: wait === null ? 'never' : 'over',
     charge,

@@ -101,15 +101,28 @@ test('far from a limit, calls are admitted at once, and a look reports what they
 
 test('of the budgets of a call all are reserved, or none', async () => {
   const place = new Place()
-  const refusal = await refused(place.holder, charge(5), charge(11, { bucket: 'c', limit: 10 }))
-  assert.deepEqual(refusal, {
-    reason: 'never',
-    charge: 1,
-    limit: 10,
-    spent: 0,
-    wait: Number.POSITIVE_INFINITY,
-  })
-  assert.deepEqual([place.sum('b'), place.sum('c')], Array(2).fill({ spent: 0, leased: 0 }))
+  const small = { bucket: 'c', limit: 10 }
+  await admitted(place.another(), charge(8, small))
+  const { reason, charge: which, spent } = await refused(place.holder, charge(5), charge(5, small))
+  assert.deepEqual([reason, which, spent], ['over', 1, 8])
+  assert.deepEqual([place.sum('b').leased, place.sum('c').leased], [0, 8])
+})
+
+test('a call that never fits is refused without a step, and as such whatever else refuses it', async () => {
+  const place = new Place()
+  ;(await admitted(place.holder, charge(600))).settle([600])
+  await place.holder.look()
+  await refused(place.holder, charge(500))
+  const steps = place.steps.length
+  const never = charge(11, { bucket: 'c', limit: 10 })
+  const both = await refused(place.holder, charge(500), never)
+  assert.deepEqual([both.reason, both.charge, both.spent], ['never', 1, 0])
+  const own = await refused(place.holder, charge(1_001))
+  assert.deepEqual([own.reason, own.spent], ['never', 600])
+  assert.equal(place.steps.length, steps)
+  place.fails = 'before'
+  assert.equal((await refused(place.holder, charge(300))).reason, 'store_unreachable')
+  assert.equal((await refused(place.holder, never)).reason, 'never')
 })
 
 test('calls that come during a step share the next one, and where they do not fit together some do', async () => {

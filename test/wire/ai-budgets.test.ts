@@ -113,7 +113,7 @@ test('a call that can never fit is refused for good, with the maximum that would
   assert.ok(most > 50 && most < 100, String(most))
   assert.equal(refused.field('retry-after'), null)
   assert.equal(refused.field('x-should-retry'), 'false')
-  assert.equal(ai.edge.metrics.budgets.afterStep.never_fits.value, 1)
+  assert.equal(ai.edge.metrics.budgets.atOnce.never_fits.value, 1)
   assert.equal((await ask({ max_tokens: most })).status, 200)
   assert.equal(bodies.length, 1)
 })
