@@ -183,12 +183,15 @@ function useOf(
   const usage =
     isSilent && o.headCounts ? { ...noTokens, model: bodyUsage.model, ...o.headCounts } : bodyUsage
   const { tokensIn, tokensOut } = usage
-  const isBroken =
-    isStreamed && !o.isWhole && !o.isReadToEnd && tokensOut === null && o.status >= 200 && o.status < 300
+  const isBroken = isStreamed && !o.isWhole && !o.isReadToEnd && o.status >= 200 && o.status < 300
   if (!isBroken) return { usage, tokensIn, tokensOut, isEstimated: false }
   const wroteOut = estimatedOut({ head: answer.head, isEventStream }, o.response!.size)
+  // Some providers report the counts so far in each event, and others zeros, or those of the beginning.
+  const isUpToDate = tokensOut !== null && tokensOut > 0 && tokensOut >= wroteOut / 2
+  if (isUpToDate) return { usage, tokensIn, tokensOut, isEstimated: false }
   const wentIn =
-    tokensIn ?? (request === null || request.isEncoded || request.isCut ? null : estimatedIn(request.head))
+    (tokensIn || null) ??
+    (request === null || request.isEncoded || request.isCut ? null : estimatedIn(request.head))
   return { usage, tokensIn: wentIn, tokensOut: wroteOut, isEstimated: true }
 }
 

@@ -126,6 +126,24 @@ describe('a stream', () => {
     })
   }
 
+  for (const [name, reported, charge] of [
+    ['what it reported last', [10, 19], () => 29],
+    ['about what came since, where it reported only how it began', [10, 1], () => 30],
+    [
+      'its input at most, and what came, where it reported nothing yet',
+      [0, 0],
+      (input: number) => input + 20,
+    ],
+  ] as const)
+    test(`that is cut off is charged ${name}`, async t => {
+      const [prompt_tokens, completion_tokens] = reported
+      const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
+      const begun = event({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }], usage })
+      const started = await start(t, wire => breakOff(wire, head + begun + delta + delta))
+      await started.ai.edge.ask(started.text(withoutLog))
+      assert.equal(await started.spentSince(), charge(started.input))
+    })
+
   test('that ends before any text came is charged whole: it may have thought', async t => {
     const started = await start(t, wire => breakOff(wire, head + opening))
     await started.ai.edge.ask(started.text())
