@@ -217,6 +217,7 @@ function isOfUser(path: string): boolean {
 function shownBy(id: string): string {
   const [, kind] = /(Error|Access)Rules?$/.exec(id) ?? []
   if (kind) return `list${kind}Rules`
+  if (/Polic(?:y|ies|yDraft)$/.test(id)) return 'listGatewayPolicies'
   if (id.endsWith('ErrorPage')) return 'getErrorPage'
   if (id.endsWith('Gateway')) return 'getGateway'
   if (id.endsWith('Token')) return 'getToken'
