@@ -9,8 +9,8 @@ export class CallIds {
   readonly #used = new Set<string>()
 
   take(id: unknown): string {
-    const given = textIn(id)
-    const own = given === '' || this.#used.has(given) ? `call_${randomBytes(12).toString('hex')}` : given
+    const text = textIn(id)
+    const own = text === '' || this.#used.has(text) ? `call_${randomBytes(12).toString('hex')}` : text
     this.#used.add(own)
     return own
   }

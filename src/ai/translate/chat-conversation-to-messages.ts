@@ -121,17 +121,17 @@ const assistantMessage = map(
     },
   ),
   ({ content, refusal, tool_calls = [], function_call: call }, at): AssistantTurn | undefined => {
-    const said = joined([content, refusal].filter(part => part !== undefined))
+    const text = joined([content, refusal].filter(part => part !== undefined))
     if (call !== undefined && tool_calls.length > 0)
       return at.step('function_call').fault('cannot be combined with tool_calls')
     if (call !== undefined) {
       const called = { name: call.name, input: call.arguments }
-      return { role: 'assistant', content: blocksOf(said ?? ''), called }
+      return { role: 'assistant', content: blocksOf(text ?? ''), called }
     }
-    if (tool_calls.length > 0) return { role: 'assistant', content: [...blocksOf(said ?? ''), ...tool_calls] }
-    return said === undefined
+    if (tool_calls.length > 0) return { role: 'assistant', content: [...blocksOf(text ?? ''), ...tool_calls] }
+    return text === undefined
       ? at.fault('must have content or tool_calls')
-      : { role: 'assistant', content: said }
+      : { role: 'assistant', content: text }
   },
 )
 

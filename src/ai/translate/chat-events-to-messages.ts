@@ -62,7 +62,7 @@ export class MessageEvents extends EventTranslator {
     const areCalls = callsIn(tool_calls, function_call).every(piece => this.#call(piece))
     if (!areCalls) return this.break()
     const text = this.#write(false)
-    return this.#blocks.length > 1 && this.#waiting() > mostWaiting ? this.break() : text
+    return this.#blocks.length > 1 && this.#waiting() > maxWaiting ? this.break() : text
   }
 
   #say(text: string): void {
@@ -151,4 +151,4 @@ export class MessageEvents extends EventTranslator {
 }
 
 /** Characters that wait for blocks before them; far more than any response has. */
-const mostWaiting = 16 * 1024 * 1024
+const maxWaiting = 16 * 1024 * 1024

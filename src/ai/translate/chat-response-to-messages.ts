@@ -21,8 +21,8 @@ export function firstChoice(choices: unknown): JsonObject | undefined {
 
 /** The older form of a single call counts as one. */
 export function callsIn(calls: unknown, single: unknown): readonly JsonObject[] {
-  const found = objectsIn(calls)
-  return found.length === 0 && isObject(single) ? [{ index: 0, function: single }] : found
+  const listedCalls = objectsIn(calls)
+  return listedCalls.length === 0 && isObject(single) ? [{ index: 0, function: single }] : listedCalls
 }
 
 function messageOf(completion: JsonObject, choice: JsonObject) {

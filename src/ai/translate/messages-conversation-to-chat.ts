@@ -50,9 +50,9 @@ const toolResult = map(
   ),
   ({ tool_use_id, content = '', is_error = false }): ToolResult => {
     const images = typeof content === 'string' ? [] : content.filter(part => part.type === 'image_url')
-    const said = typeof content === 'string' ? content : content.filter(part => part.type === 'text')
+    const text = typeof content === 'string' ? content : content.filter(part => part.type === 'text')
     const shown =
-      images.length > 0 && said.length === 0 ? 'The result is in the next message of the user.' : said
+      images.length > 0 && text.length === 0 ? 'The result is in the next message of the user.' : text
     return {
       message: {
         role: 'tool',
@@ -88,9 +88,9 @@ const userTurn = map(
     const results = content.filter(isResult)
     const images = results.flatMap(({ images }) => images)
     const parts = [...images, ...content.filter(part => !isResult(part))] as readonly (TextPart | ImagePart)[]
-    const said = { role: 'user' as const, content: contentOf(parts) }
+    const message = { role: 'user' as const, content: contentOf(parts) }
     const messages = results.map(({ message }) => message)
-    return parts.length > 0 || results.length === 0 ? [...messages, said] : messages
+    return parts.length > 0 || results.length === 0 ? [...messages, message] : messages
   },
 )
 
@@ -119,8 +119,8 @@ const assistantTurn = map(
     const tool_calls = content.filter(part => part?.type === 'function')
     // A turn of nothing but thinking is left out as a whole.
     if (texts.length === 0 && tool_calls.length === 0 && content.length > 0) return []
-    const said = texts.length > 0 ? contentOf(texts) : null
-    return [{ role: 'assistant', content: said, ...(tool_calls.length > 0 ? { tool_calls } : {}) }]
+    const text = texts.length > 0 ? contentOf(texts) : null
+    return [{ role: 'assistant', content: text, ...(tool_calls.length > 0 ? { tool_calls } : {}) }]
   },
 )
 

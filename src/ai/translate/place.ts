@@ -25,7 +25,7 @@ export class Findings {
 
   add(describe: () => Fault): void {
     this.count += 1
-    if (this.count <= mostFaults) this.faults.push(describe())
+    if (this.count <= maxFaults) this.faults.push(describe())
   }
 }
 
@@ -82,4 +82,4 @@ export function shorten(word: string): string {
   return word.length > 64 ? `${word.slice(0, 64)}…` : word
 }
 
-const mostFaults = 100
+const maxFaults = 100

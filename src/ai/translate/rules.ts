@@ -105,21 +105,21 @@ export const truth: Rule<boolean> = (value, at) =>
 export const object: Rule<Readonly<Record<string, unknown>>> = (value, at) =>
   isObject(value) ? value : at.fault('must be an object')
 
-export function whole(least: number): Rule<number> {
+export function whole(min: number): Rule<number> {
   return (value, at) => {
     const number = numberIn(value)
-    return number !== undefined && Number.isSafeInteger(number) && number >= least
+    return number !== undefined && Number.isSafeInteger(number) && number >= min
       ? number
-      : at.fault(`must be a whole number of at least ${least}`)
+      : at.fault(`must be a whole number of at least ${min}`)
   }
 }
 
-export function number(least: number, most: number, why = ''): Rule<number> {
+export function number(min: number, max: number, why = ''): Rule<number> {
   return (value, at) => {
     const number = numberIn(value)
-    return number !== undefined && number >= least && number <= most
+    return number !== undefined && number >= min && number <= max
       ? number
-      : at.fault(`must be a number from ${least} to ${most}${why}`)
+      : at.fault(`must be a number from ${min} to ${max}${why}`)
   }
 }
 
@@ -140,9 +140,9 @@ interface RawJson {
 
 const { isRawJSON: isRawJson } = JSON as unknown as { isRawJSON(value: unknown): value is RawJson }
 
-function refuseWord(value: unknown, known: readonly string[], at: Place): undefined {
+function refuseWord(value: unknown, words: readonly string[], at: Place): undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
-  at.fault(`"${shorten(value)}" cannot be translated to ${at.findings.direction.to}; use ${known.join(', ')}`)
+  at.fault(`"${shorten(value)}" cannot be translated to ${at.findings.direction.to}; use ${words.join(', ')}`)
 }
 
 /** `off` is a single value, a list of such, or the empty object. */

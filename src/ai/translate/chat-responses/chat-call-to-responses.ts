@@ -78,13 +78,13 @@ const chatTool = variants('type', {
   custom: map(record({ type: text, custom: customTool }, { cache_control: dropped }), tool => tool.custom),
 })
 
-const named = record({ name: text }, {})
+const toolName = record({ name: text }, {})
 const namedTool = {
-  function: map(record({ type: text, function: named }, {}), ({ function: { name } }) => ({
+  function: map(record({ type: text, function: toolName }, {}), ({ function: { name } }) => ({
     type: 'function' as const,
     name,
   })),
-  custom: map(record({ type: text, custom: named }, {}), ({ custom: { name } }) => ({
+  custom: map(record({ type: text, custom: toolName }, {}), ({ custom: { name } }) => ({
     type: 'custom' as const,
     name,
   })),
@@ -117,7 +117,7 @@ const toolChoice = map(
 const functionChoiceWord = words({ auto: 'auto', none: 'none' } as const)
 
 const functionChoice = map(
-  textOr(map(named, ({ name }) => ({ type: 'function' as const, name }))),
+  textOr(map(toolName, ({ name }) => ({ type: 'function' as const, name }))),
   (choice, at) => (typeof choice === 'string' ? functionChoiceWord(choice, at) : choice),
 )
 
@@ -201,7 +201,7 @@ function responsesRequest(chat: ChatRequest, model: string) {
   return {
     model,
     input: chat.messages,
-    max_output_tokens: limit === undefined ? undefined : Math.max(leastLimit, limit),
+    max_output_tokens: limit === undefined ? undefined : Math.max(minLimit, limit),
     temperature: chat.temperature,
     top_p: chat.top_p,
     stream: chat.stream,
@@ -222,4 +222,4 @@ function responsesRequest(chat: ChatRequest, model: string) {
 }
 
 /** As OpenAI requires. */
-const leastLimit = 16
+const minLimit = 16

@@ -139,11 +139,11 @@ const assistantMessage = map(
   ({ content, refusal = '', tool_calls = [], function_call: call }, at): readonly (Item | OldCall)[] => {
     if (call !== undefined && tool_calls.length > 0)
       at.step('function_call').fault('cannot be combined with tool_calls')
-    const said = textOfContent(content) + refusal
+    const text = textOfContent(content) + refusal
     const calls = call === undefined ? tool_calls : [{ type: 'call' as const, ...call }]
-    if (said === '' && calls.length === 0 && content === undefined)
+    if (text === '' && calls.length === 0 && content === undefined)
       at.fault('must have content or tool_calls')
-    return said === '' && calls.length > 0 ? calls : [{ role: 'assistant', content: said }, ...calls]
+    return text === '' && calls.length > 0 ? calls : [{ role: 'assistant', content: text }, ...calls]
   },
 )
 

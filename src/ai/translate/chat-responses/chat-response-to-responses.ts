@@ -18,14 +18,14 @@ export function responseOfChat(json: string, { names, settings, now }: ChatRespo
   const completion = readObject(json)
   const choice = firstChoice(completion?.choices)
   if (!completion || !choice) return null
-  const said = objectIn(choice.message)
+  const message = objectIn(choice.message)
   const writer = new ResponseWriter(settings, now(), false)
   writer.start(completion)
-  writer.say(contentText(said.content))
-  writer.refuse(textIn(said.refusal))
+  writer.say(contentText(message.content))
+  writer.refuse(textIn(message.refusal))
   const reason = incompleteReason(choice.finish_reason)
   const ids = new CallIds()
-  for (const { id, function: called } of callsIn(said.tool_calls, said.function_call)) {
+  for (const { id, function: called } of callsIn(message.tool_calls, message.function_call)) {
     const { name, arguments: value } = objectIn(called)
     // A call without a name cannot be run.
     if (textIn(name) === '') return null

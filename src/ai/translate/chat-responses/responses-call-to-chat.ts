@@ -28,12 +28,12 @@ export function responsesToChat(
   }: { readonly streamsUsage?: boolean; readonly now?: () => number } = {},
 ): Translation | Refusal {
   const at = new Place(new Findings({ from: 'Responses', to: 'Chat Completions' }))
-  const asked = responsesRequest(request, at)
+  const call = responsesRequest(request, at)
   const takesEffort = hasEffort(model)
-  if (!takesEffort && asked?.reasoning?.effort !== undefined) at.step('reasoning').step('effort').drop()
-  const body = asked && writeBody(chatRequest(asked, model, { streamsUsage, takesEffort }), at)
+  if (!takesEffort && call?.reasoning?.effort !== undefined) at.step('reasoning').step('effort').drop()
+  const body = call && writeBody(chatRequest(call, model, { streamsUsage, takesEffort }), at)
   if (!body) return refuse('bad_request', { faults: at.findings.faults })
-  const names = new ToolNames(asked.functions)
+  const names = new ToolNames(call.functions)
   const settings = responseSettings(request)
   return {
     body,
@@ -56,14 +56,14 @@ const responsesRequest = map(
     { model: anything, input: responsesInput((_item, at) => at.step('reasoning').drop()) },
     { ...responsesMembers, temperature: number(0, 2), service_tier: serviceTier },
   ),
-  (asked, at) => {
-    const { tools = [], tool_choice: choice, user, safety_identifier: id } = asked
-    const found = asked.input.flatMap(item => (item.kind === 'tools' ? item.tools : []))
-    const functions = functionsFor([...tools, ...found], choice)
+  (call, at) => {
+    const { tools = [], tool_choice: choice, user, safety_identifier: id } = call
+    const inputTools = call.input.flatMap(item => (item.kind === 'tools' ? item.tools : []))
+    const functions = functionsFor([...tools, ...inputTools], choice)
     if (choice?.mode === 'required' && functions.length === 0)
       at.step('tool_choice').fault('must not require a tool when tools is missing')
     if (user !== undefined && id !== undefined && user !== id) at.step('safety_identifier').drop()
-    return { ...asked, functions }
+    return { ...call, functions }
   },
 )
 

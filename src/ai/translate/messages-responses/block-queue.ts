@@ -23,7 +23,7 @@ export class BlockQueue {
   #waiting = 0
 
   get isOverfull(): boolean {
-    return this.#blocks.length > 1 && this.#waiting > mostWaiting
+    return this.#blocks.length > 1 && this.#waiting > maxWaiting
   }
 
   add(start: JsonObject): QueuedBlock {
@@ -62,4 +62,4 @@ export class BlockQueue {
 }
 
 /** Far more than any response has. */
-const mostWaiting = 16 * 1024 * 1024
+const maxWaiting = 16 * 1024 * 1024

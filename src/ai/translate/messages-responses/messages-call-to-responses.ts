@@ -76,7 +76,7 @@ function responsesRequest(request: MessagesRequest, model: string, reasons: bool
     model,
     instructions: request.system || undefined,
     input: request.messages,
-    max_output_tokens: Math.max(leastLimit, request.max_tokens),
+    max_output_tokens: Math.max(minLimit, request.max_tokens),
     temperature: unlessUsual(request.temperature),
     top_p: unlessUsual(request.top_p),
     stream: request.stream,
@@ -94,7 +94,7 @@ function responsesRequest(request: MessagesRequest, model: string, reasons: bool
 }
 
 /** OpenAI's API refuses a lower one. */
-const leastLimit = 16
+const minLimit = 16
 
 /** 1 is the default of both APIs; models that reason refuse any value but that. */
 function unlessUsual(value: number | undefined): number | undefined {

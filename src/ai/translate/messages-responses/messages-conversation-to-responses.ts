@@ -134,8 +134,8 @@ const userTurn = map(
     if (typeof content === 'string') return [{ role: 'user', content }]
     refuseLateResults(content.map(isOutput), at.step('content'))
     const parts = content.filter(part => !isOutput(part))
-    const said: InputItem[] = parts.length > 0 ? [{ role: 'user', content: contentOf(parts) }] : []
-    return [...content.filter(isOutput), ...said]
+    const messages: InputItem[] = parts.length > 0 ? [{ role: 'user', content: contentOf(parts) }] : []
+    return [...content.filter(isOutput), ...messages]
   },
 )
 
@@ -169,15 +169,15 @@ const assistantTurn = map(
   ({ content }): readonly InputItem[] => {
     if (typeof content === 'string') return [{ role: 'assistant', content }]
     const items: InputItem[] = []
-    let said: { readonly role: 'assistant'; content: string } | null = null
+    let message: { readonly role: 'assistant'; content: string } | null = null
     for (const part of content) {
       if (part?.type !== 'text') {
-        said = null
+        message = null
         if (part !== undefined) items.push(part)
-      } else if (said === null) {
-        said = { role: 'assistant', content: part.text }
-        items.push(said)
-      } else said.content += part.text
+      } else if (message === null) {
+        message = { role: 'assistant', content: part.text }
+        items.push(message)
+      } else message.content += part.text
     }
     return items
   },

@@ -25,10 +25,10 @@ export function responsesToMessages(
   now: () => number = Date.now,
 ): Translation | Refusal {
   const at = new Place(new Findings({ from: 'Responses', to: 'Messages', tag }))
-  const asked = responsesRequest(request, at)
-  const body = asked && writeBody(messagesRequest(asked, model, at), at)
+  const call = responsesRequest(request, at)
+  const body = call && writeBody(messagesRequest(call, model, at), at)
   if (!body) return refuse('bad_request', { faults: at.findings.faults })
-  const options = { names: new ToolNames(asked.functions), settings: responseSettings(request), tag, now }
+  const options = { names: new ToolNames(call.functions), settings: responseSettings(request), tag, now }
   return {
     body,
     dropped: [...at.findings.dropped],
@@ -49,15 +49,15 @@ const responsesRequest = map(
       service_tier: serviceTier,
     },
   ),
-  (asked, at) => {
-    const { tools = [], tool_choice: choice, user, safety_identifier: id } = asked
-    const functions = functionsFor([...tools, ...asked.input.tools], choice)
+  (call, at) => {
+    const { tools = [], tool_choice: choice, user, safety_identifier: id } = call
+    const functions = functionsFor([...tools, ...call.input.tools], choice)
     if (choice?.mode === 'required' && functions.length === 0)
       at.step('tool_choice').fault('must not require a tool when tools is missing')
     if (user !== undefined && id !== undefined && user !== id) at.step('safety_identifier').drop()
-    if (asked.text?.format === null)
+    if (call.text?.format === null)
       at.step('text').step('format').untranslatable('use json_schema in place of json_object')
-    return { ...asked, functions }
+    return { ...call, functions }
   },
 )
 

@@ -20,8 +20,8 @@ export function usualLimit(model: string): number {
 
 /** Leaves room for the response; null if there is not enough for thinking as well. */
 export function budgetFor(effort: Effort, limit: number): number | null {
-  const budget = Math.min(budgets[effort], limit - leastRest)
-  return budget < leastBudget ? null : budget
+  const budget = Math.min(budgets[effort], limit - minRest)
+  return budget < minBudget ? null : budget
 }
 
 type Effort = keyof typeof budgets
@@ -36,5 +36,5 @@ const budgets = {
 } as const
 
 /** As Anthropic requires. */
-const leastBudget = 1_024
-const leastRest = 1_024
+const minBudget = 1_024
+const minRest = 1_024

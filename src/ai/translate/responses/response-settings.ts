@@ -4,8 +4,8 @@ import type { JsonObject } from '../json.ts'
 
 /** Members that the request lacks have their defaults. Nothing is stored, whatever the provider does. */
 export function responseSettings(request: JsonObject): JsonObject {
-  const asked = Object.entries(defaults).map(([name, usual]) => [name, request[name] ?? usual])
-  return { ...Object.fromEntries(asked), ...fixed }
+  const entries = Object.entries(defaults).map(([name, usual]) => [name, request[name] ?? usual])
+  return { ...Object.fromEntries(entries), ...fixed }
 }
 
 const defaults: JsonObject = {

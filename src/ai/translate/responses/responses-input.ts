@@ -86,8 +86,8 @@ const inputFile = map(
 )
 
 function content<P>(parts: Rule<P>): Rule<readonly (P | TextPart)[]> {
-  return map(textOr(list(parts)), said =>
-    typeof said === 'string' ? [{ type: 'text' as const, text: said }] : said,
+  return map(textOr(list(parts)), content =>
+    typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content,
   )
 }
 

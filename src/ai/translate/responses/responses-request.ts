@@ -108,7 +108,7 @@ export function functionsFor(
   functions: readonly FunctionTool[],
   choice: ToolChoice | undefined,
 ): readonly FunctionTool[] {
-  const named = new Map(functions.map(tool => [tool.name, tool]))
-  const tools = [...named.values()]
+  const byName = new Map(functions.map(tool => [tool.name, tool]))
+  const tools = [...byName.values()]
   return choice?.only === undefined ? tools : tools.filter(({ name }) => choice.only!.includes(name))
 }
