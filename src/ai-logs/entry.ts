@@ -1,7 +1,7 @@
 // Turns what the edge saw of a call into the stored entry, which keeps nothing of the call alive.
 
 import { isUtf8 } from 'node:buffer'
-import { type Kept, noTokens, type Usage } from '../ai/usage/usage.ts'
+import { type ResponseExcerpt, noTokens, type Usage } from '../ai/usage/usage.ts'
 import { estimatedIn, estimatedOut } from '../ai/usage/estimate.ts'
 import { sumOf } from '../ai/usage/session.ts'
 import type { CallBudget } from '../budgets/call-budget.ts'
@@ -18,7 +18,7 @@ import { requestedModel } from './requested-model.ts'
 
 /** Reads responses, and prices them. */
 export interface Meter {
-  usageOf(response: Kept): Usage
+  usageOf(response: ResponseExcerpt): Usage
   costOf(provider: string, model: string | null, usage: Usage): number | null
 }
 

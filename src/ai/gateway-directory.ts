@@ -15,13 +15,13 @@ interface DirectoryOptions {
   readonly store: Store
   /** Ms. */
   readonly grace: number
-  readonly found?: ((key: string) => void) | undefined
+  readonly onLoad?: ((key: string) => void) | undefined
   /** Requests known gateways from other processes; never rejects. */
   readonly borrow?: ((key: string) => Promise<Lent<PolicedGateway> | null>) | undefined
   readonly clock?: Clock
 }
 
-type Found = PolicedGateway | null | 'store_unreachable'
+type Lookup = PolicedGateway | null | 'store_unreachable'
 
 const size = 10_000
 const missLife = 5_000
@@ -32,7 +32,7 @@ export class GatewayDirectory {
   readonly #onlyAccount: ReadThrough<Account>
   #last: { readonly account: string; readonly id: string; readonly key: string } | null = null
 
-  constructor({ store, grace, found, borrow, clock = systemClock }: DirectoryOptions) {
+  constructor({ store, grace, onLoad, borrow, clock = systemClock }: DirectoryOptions) {
     this.#gateways = new ReadThrough({
       load: key => load(store, key),
       changes: store.changes,
@@ -44,7 +44,7 @@ export class GatewayDirectory {
       size,
       missLife,
       grace,
-      onLoad: found,
+      onLoad,
       borrow,
       now: () => clock.monotonic(),
     })
@@ -90,7 +90,7 @@ export class GatewayDirectory {
     this.#gateways.adopt(key, lent)
   }
 
-  find(account: string, id: string): Found | Promise<Found> {
+  find(account: string, id: string): Lookup | Promise<Lookup> {
     const key = this.#keyOf(account, id)
     if (key === null) return null
     const gateway = this.#gateways.get(key)

@@ -110,11 +110,11 @@ const noWishes: Wishes = {
 function queryFor({ api, query }: RestTarget | CompatTarget, { provider }: Model): string {
   const { credentialParameter } = provider
   if (api !== 'rest' || credentialParameter === null || query === '') return query
-  const kept = query
+  const parameters = query
     .slice(1)
     .split('&')
     .filter(parameter => !new URLSearchParams(parameter).has(credentialParameter))
-  return kept.length === 0 ? '' : `?${kept.join('&')}`
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`
 }
 
 /** A way to serve the callers of one API by another, and how. */
@@ -312,8 +312,8 @@ function unknownModel(
   const shown = model.slice(0, 100)
   const candidates = providers.candidates(model)
   if (candidates.length > 0) {
-    const named = isChecked ? candidates.join(' or ') : 'AUTHOR/MODEL'
-    return refuseCallAt(modelPointer, 'several_models', shown, named)
+    const names = isChecked ? candidates.join(' or ') : 'AUTHOR/MODEL'
+    return refuseCallAt(modelPointer, 'several_models', shown, names)
   }
   const names = providers.names(isChecked)
   return refuseCallAt(modelPointer, 'no_model', shown, modelHint(shown, names))

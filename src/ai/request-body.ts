@@ -40,9 +40,9 @@ export function readRun(body: Buffer, pathModel: string | null): CallRequest | R
     if ('error' in parsed) return parsed
     return checkedInput({ model: pathModel, modelPointer: null, bytes: body, ...parsed, pointer: '' })
   }
-  const asked = readRequest(body)
-  if ('error' in asked) return asked
-  const { model, modelPointer, members, request } = asked
+  const callRequest = readRequest(body)
+  if ('error' in callRequest) return callRequest
+  const { model, modelPointer, members, request } = callRequest
   const stranger = members.find(({ name }) => name !== 'model' && name !== 'input')
   if (stranger) return fault(pointerOf(stranger.name), 'is unknown: the body is {model, input}')
   const input = members.find(isInput)
@@ -55,9 +55,9 @@ export function readRun(body: Buffer, pathModel: string | null): CallRequest | R
 
 /** Reads the model of a multipart form; its other parts are left to the provider. */
 export function readForm(body: Buffer, boundary: string): CallRequest | Refusal {
-  const found = modelInForm(body, boundary)
-  if (typeof found === 'string') return formFaults[found]
-  const { model, start, end } = found
+  const field = modelInForm(body, boundary)
+  if (typeof field === 'string') return formFaults[field]
+  const { model, start, end } = field
   if (model.length > longestModel) return fault('/model', `must have at most ${longestModel} characters`)
   const inForm = { start, end }
   return { model, modelPointer: '/model', bytes: body, request: {}, members: [], pointer: '', inForm }
@@ -82,14 +82,14 @@ export function withModel(
 }
 
 /** Turns the member `prompt` into one message of a user; every other byte stays. */
-export function promptAsMessage(asked: CallRequest): CallRequest {
-  const { bytes, request } = asked
-  const { nameStart, start, end } = asked.members.find(({ name }) => name === 'prompt')!
+export function promptAsMessage(callRequest: CallRequest): CallRequest {
+  const { bytes, request } = callRequest
+  const { nameStart, start, end } = callRequest.members.find(({ name }) => name === 'prompt')!
   const message = `"messages":[{"role":"user","content":${bytes.toString('utf8', start, end)}}]`
   const rewritten = splice(bytes, nameStart, end, message)
   const { prompt, ...others } = request
   const messages = [{ role: 'user', content: prompt }]
-  return { ...asked, bytes: rewritten, request: { ...others, messages }, members: membersOf(rewritten) }
+  return { ...callRequest, bytes: rewritten, request: { ...others, messages }, members: membersOf(rewritten) }
 }
 
 export function fault(pointer: string | null, rule: string): Refusal {

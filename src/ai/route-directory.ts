@@ -21,7 +21,7 @@ interface DeployedRoute {
   readonly start: RouteNode
 }
 
-type Found = RouteNode | null | 'store_unreachable'
+type Lookup = RouteNode | null | 'store_unreachable'
 
 const prefix = 'dynamic/'
 const size = 1_000
@@ -38,9 +38,9 @@ export class RouteDirectory {
       load: async key => {
         const [account, gateway] = key.split('/', 2) as [string, string]
         const owner = routeOwner({ account, id: gateway })
-        const found = await store.modelRoutes.find(owner, key.slice(owner.length + 1))
-        if (found === null) return null
-        const { record } = found
+        const row = await store.modelRoutes.find(owner, key.slice(owner.length + 1))
+        if (row === null) return null
+        const { record } = row
         const start = compileElements(versionInEffect(record).elements, `${owner}/${record.id}`)!
         return { owner, start }
       },
@@ -70,7 +70,7 @@ export class RouteDirectory {
   }
 
   /** Returns the start of the route that a model names as dynamic/NAME; at once if it is cached. */
-  find(gateway: { readonly account: string; readonly id: string }, model: string): Found | Promise<Found> {
+  find(gateway: { readonly account: string; readonly id: string }, model: string): Lookup | Promise<Lookup> {
     if (!model.startsWith(prefix)) return null
     const route = this.#routes.get(`${routeOwner(gateway)}/${model.slice(prefix.length)}`)
     return route instanceof Promise ? route.then(startOf).catch(unlessUnreachable) : startOf(route)

@@ -164,9 +164,9 @@ function accountAt(target: string, from: number): string | null {
 
 /** The end of a name of at most 64 lower-case letters, digits, hyphens and underscores. */
 function nameEnd(target: string, from: number): number {
-  const most = Math.min(target.length, from + longestName)
+  const end = Math.min(target.length, from + longestName)
   let i = from
-  while (i < most && isNameCode(target.charCodeAt(i))) i++
+  while (i < end && isNameCode(target.charCodeAt(i))) i++
   return i
 }
 

@@ -1,7 +1,7 @@
 // Models that reject a request for stream usage, as learned from their providers.
 
 /** Callers choose the names. */
-const most = 1000
+const maxNames = 1000
 
 export class UsageRefusals {
   readonly #names = new Set<string>()
@@ -13,7 +13,7 @@ export class UsageRefusals {
   /** False if that was known. */
   add(provider: string, model: string): boolean {
     if (this.has(provider, model)) return false
-    if (this.#names.size === most) this.#names.delete(this.#names.values().next().value!)
+    if (this.#names.size === maxNames) this.#names.delete(this.#names.values().next().value!)
     this.#names.add(`${provider}/${model}`)
     return true
   }

@@ -35,8 +35,8 @@ export function readBackoff(text: string): Reading<Backoff> {
   return value !== undefined ? { value } : { flaw: 'must be constant, linear or exponential' }
 }
 
-function readWhole(text: string, least: number, most: number): Reading<number> {
+function readWhole(text: string, min: number, max: number): Reading<number> {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : -1
-  if (value >= least && value <= most) return { value }
-  return { flaw: `must be a whole number from ${least} to ${most}` }
+  if (value >= min && value <= max) return { value }
+  return { flaw: `must be a whole number from ${min} to ${max}` }
 }

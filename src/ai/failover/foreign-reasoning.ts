@@ -33,11 +33,11 @@ interface OwnReasoning {
  * tag. Returns the pointer of a foreign block that it would miss: with thinking on, the Messages API takes no
  * tool results without the thinking before them.
  */
-export function withOwnReasoning(asked: Request): OwnReasoning | { readonly missed: string } {
-  const { bytes, api, isRouted } = asked
+export function withOwnReasoning(call: Request): OwnReasoning | { readonly missed: string } {
+  const { bytes, api, isRouted } = call
   const mayHave = isRouted ? mayHaveReasoning(bytes, api) : bytes.includes(anyTag)
   if (!mayHave) return { bytes, dropped: none }
-  const sieve = new Sieve(asked)
+  const sieve = new Sieve(call)
   sieve.sift()
   if (sieve.missed !== null) return { missed: sieve.missed }
   return { bytes: edit(bytes, sieve.edits), dropped: [...sieve.dropped] }

@@ -109,8 +109,8 @@ function readOutputs(type: ElementType, outputs: unknown, place: Place): void {
   for (const name of names)
     if (!Object.hasOwn(outputs, name)) place.refuse('is required: it would be a dead end', 'outputs', name)
   for (const [name, output] of Object.entries(outputs)) {
-    const known = names.includes(name)
-    if (!known) place.refuse('is an unknown output', 'outputs', short(name))
+    const isKnown = names.includes(name)
+    if (!isKnown) place.refuse('is an unknown output', 'outputs', short(name))
     else if (!isObject(output) || typeof output.elementId !== 'string' || Object.keys(output).length !== 1)
       place.refuse('must be an object with an elementId', 'outputs', short(name))
   }
@@ -156,10 +156,10 @@ function readProperties(
     if (!Object.hasOwn(properties, name)) place.refuse('is required', 'properties', name)
   if (place.flaws.length > 0) return
   const refuse = (name: string, rule: string) => place.refuse(rule, 'properties', name)
-  const whole = (name: string, least: number, most: number) => {
+  const whole = (name: string, min: number, max: number) => {
     const value = properties[name]
-    if (!Number.isInteger(value) || (value as number) < least || (value as number) > most)
-      refuse(name, `must be a whole number from ${least} to ${most}`)
+    if (!Number.isInteger(value) || (value as number) < min || (value as number) > max)
+      refuse(name, `must be a whole number from ${min} to ${max}`)
   }
   if (type === 'conditional') {
     const flaw = conditionFlaw(properties.conditions)
@@ -297,8 +297,8 @@ export function compileElements(elements: readonly RouteElement[], name: string)
   return nodeAt(elements.find(({ type }) => type === 'start')!.id)
 
   function nodeAt(id: string): RouteNode | null {
-    const known = nodes.get(id)
-    if (known !== undefined) return known
+    const cachedNode = nodes.get(id)
+    if (cachedNode !== undefined) return cachedNode
     const node = nodeOf(byId.get(id)!)
     nodes.set(id, node)
     return node

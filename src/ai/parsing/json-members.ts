@@ -163,22 +163,22 @@ class Scan {
 
   last(brace: number, quoted: Buffer): Span | null {
     const json = this.#json
-    let found: Span | null = null
+    let span: Span | null = null
     let at = skipSpace(json, brace + 1)
     while (json[at] === quote) {
       const nameEnd = stringEnd(json, at)
       const start = skipSpace(json, skipSpace(json, nameEnd) + 1)
       const end = this.#valueEnd(start)
-      if (isNamed(json, at, nameEnd, quoted)) found = { start, end }
+      if (isNamed(json, at, nameEnd, quoted)) span = { start, end }
       at = skipSpace(json, skipSpace(json, end) + 1)
     }
-    return found
+    return span
   }
 
   /** Counts depth instead of recursing, since the nesting is controlled by the caller. */
   nestedEnd(start: number, above: number): number {
     const json = this.#json
-    const { depth: deepest, values: most } = this.#bounds
+    const { depth: deepest, values: maxValues } = this.#bounds
     let values = this.#values
     let depth = above
     let at = start
@@ -187,7 +187,7 @@ class Scan {
       if (byte === brace || byte === bracket) {
         if (++depth > deepest) this.broken = 'depth'
       } else if (byte === braceEnd || byte === bracketEnd) depth--
-      else if (byte === comma && ++values > most) this.broken = 'values'
+      else if (byte === comma && ++values > maxValues) this.broken = 'values'
       at = byte === quote ? stringEnd(json, at) : at + 1
     } while (depth > above && at < json.length && this.broken === null)
     this.#values = values

@@ -24,14 +24,14 @@ export function atCloud<Call extends CloudCall>(call: Call, fields: readonly str
     .filter(({ name }) => !claude.leavesOut.includes(name))
     .flatMap(({ nameStart, end }) => [comma, body.subarray(nameStart, end)])
   const betas = claude.betas === null ? [] : betasIn(fields)
-  const known = betas.filter(beta => claude.betas!.includes(beta))
-  const isGiven = known.length === 0 || members.some(({ name }) => name === 'anthropic_beta')
-  const added = { anthropic_version: claude.version, ...(!isGiven && { anthropic_beta: known }) }
+  const claudeBetas = betas.filter(beta => claude.betas!.includes(beta))
+  const isGiven = claudeBetas.length === 0 || members.some(({ name }) => name === 'anthropic_beta')
+  const added = { anthropic_version: claude.version, ...(!isGiven && { anthropic_beta: claudeBetas }) }
   return {
     ...call,
     path: path.replace('{model}', segment(model)).replace('{method}', method),
     body: Buffer.concat([Buffer.from(JSON.stringify(added).slice(0, -1)), ...remaining, closing]),
-    dropped: known.length === betas.length ? dropped : [...dropped, 'anthropic-beta'],
+    dropped: claudeBetas.length === betas.length ? dropped : [...dropped, 'anthropic-beta'],
   }
 }
 

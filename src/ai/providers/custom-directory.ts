@@ -19,7 +19,7 @@ export interface AccountProviders {
   readonly providers: readonly CustomProvider[]
 }
 
-type Found = AccountProviders | 'store_unreachable'
+type Lookup = AccountProviders | 'store_unreachable'
 
 const size = 1_000
 const maxProviders = 100
@@ -56,11 +56,11 @@ export class CustomDirectory {
     })
   }
 
-  of(account: string): Found | Promise<Found> {
-    const found = this.#accounts.get(account)
-    return found instanceof Promise
-      ? found.then(known => known ?? noneOf(account)).catch(unlessUnreachable)
-      : (found ?? noneOf(account))
+  of(account: string): Lookup | Promise<Lookup> {
+    const providers = this.#accounts.get(account)
+    return providers instanceof Promise
+      ? providers.then(providers => providers ?? noneOf(account)).catch(unlessUnreachable)
+      : (providers ?? noneOf(account))
   }
 }
 

@@ -24,7 +24,7 @@ export interface OwnKeys {
   readonly records: readonly ProviderKey[]
 }
 
-type Found = OwnKeys | 'unreadable' | null
+type KeyLookup = OwnKeys | 'unreadable' | null
 
 interface Use extends Pick<ProviderKey, 'id'> {
   readonly gateway: Pick<Gateway, 'account' | 'id'>
@@ -39,7 +39,7 @@ export class GatewayKeys {
   readonly #options: GatewayKeysOptions
   readonly #uses: LastUsedTimes<Use>
   /** By the record: a changed gateway has another one. */
-  readonly #found = new WeakMap<Gateway, Map<string, Found>>()
+  readonly #lookups = new WeakMap<Gateway, Map<string, KeyLookup>>()
   /** Those of an earlier record, whose keys keep their state. */
   readonly #rings = new Map<string, KeyRing>()
 
@@ -57,7 +57,7 @@ export class GatewayKeys {
   }
 
   /** The keys with an alias, or those that calls without one use; null for none. */
-  of(gateway: Gateway, provider: Pick<Provider, 'name' | 'ownUrl'>, alias: string | null): Found {
+  of(gateway: Gateway, provider: Pick<Provider, 'name' | 'ownUrl'>, alias: string | null): KeyLookup {
     const all = gateway.providerConfigs
     if (all === undefined || all.length === 0) return null
     const records = all.filter(
@@ -65,11 +65,11 @@ export class GatewayKeys {
     )
     if (records.length === 0) return null
     const place = JSON.stringify([provider.name, provider.ownUrl, alias])
-    let known = this.#found.get(gateway)
-    if (known === undefined) this.#found.set(gateway, (known = new Map()))
-    let found = known.get(place)
-    if (found === undefined) known.set(place, (found = this.#open(gateway, provider, place, records)))
-    return found
+    let lookups = this.#lookups.get(gateway)
+    if (lookups === undefined) this.#lookups.set(gateway, (lookups = new Map()))
+    let lookup = lookups.get(place)
+    if (lookup === undefined) lookups.set(place, (lookup = this.#open(gateway, provider, place, records)))
+    return lookup
   }
 
   /** Records that a provider has responded to a call with a key. */
@@ -90,7 +90,7 @@ export class GatewayKeys {
     { ownUrl }: Pick<Provider, 'ownUrl'>,
     place: string,
     records: readonly ProviderKey[],
-  ): Found {
+  ): KeyLookup {
     const secrets = this.#options.secrets()
     const open = records.flatMap(key => {
       const value = secrets && unsealKey(secrets, key.sealed, { gateway, key, url: ownUrl ?? '' })

@@ -4,7 +4,7 @@ import { nearest } from '../../base/text/nearest.ts'
 import { priceRows } from '../usage/price-rows.ts'
 
 export interface Names {
-  readonly known: readonly string[]
+  readonly all: readonly string[]
   /** Empty for a caller whose token was not checked. */
   readonly usable: readonly string[]
   /** Names that stand for models; empty likewise. */
@@ -12,26 +12,26 @@ export interface Names {
 }
 
 /** A phrase to append to a sentence about an unknown provider; empty without a hint. */
-export function providerHint(name: string, { known, usable }: Names): string {
-  return phrase(nearest(name, known), usable)
+export function providerHint(name: string, { all, usable }: Names): string {
+  return phrase(nearest(name, all), usable)
 }
 
-export function modelHint(model: string, { known, usable, aliases }: Names): string {
+export function modelHint(model: string, { all, usable, aliases }: Names): string {
   const slash = model.indexOf('/')
   const offered = [...aliases, ...usable]
   if (model.startsWith('dynamic/')) return phrase(nearest(model.slice('dynamic/'.length), aliases), offered)
   if (slash === -1) return phrase(nearest(model, aliases) ?? withAuthor(model), offered)
   const author = model.slice(0, slash)
-  const near = known.includes(author) || model.endsWith('/') ? null : nearest(author, known)
+  const near = all.includes(author) || model.endsWith('/') ? null : nearest(author, all)
   return phrase(near && near + model.slice(slash), offered)
 }
 
-const most = 20
+const maxNames = 20
 
 function phrase(guess: string | null, usable: readonly string[]): string {
   const question = guess === null ? '' : `; did you mean ${guess}?`
   if (usable.length === 0) return question
-  const names = usable.slice(0, most).join(', ') + (usable.length > most ? ' and more' : '')
+  const names = usable.slice(0, maxNames).join(', ') + (usable.length > maxNames ? ' and more' : '')
   return question === '' ? `; this gateway has ${names}` : `${question} This gateway has ${names}`
 }
 

@@ -120,7 +120,7 @@ export class Providers {
   }
 
   /** All providers, each at its first place, by what precedes the names of their models. */
-  get known(): readonly (readonly [prefix: string, provider: Provider])[] {
+  get entries(): readonly (readonly [prefix: string, provider: Provider])[] {
     return [...this.#entries].flatMap(([prefix, { rest }]) =>
       this.#isFurtherPlace(prefix, rest) ? [] : [[prefix, rest] as const],
     )
@@ -245,10 +245,10 @@ export class Providers {
 
   /** Only a caller with a valid token learns the configured names. */
   names(isChecked: boolean): Names {
-    const known = [...this.#authors.keys()].filter(name => isChecked || !name.startsWith('custom-'))
+    const all = [...this.#authors.keys()].filter(name => isChecked || !name.startsWith('custom-'))
     return isChecked
-      ? { known, usable: this.#usableNames(), aliases: this.#aliases }
-      : { known, usable: [], aliases: [] }
+      ? { all, usable: this.#usableNames(), aliases: this.#aliases }
+      : { all, usable: [], aliases: [] }
   }
 
   #usableNames(): readonly string[] {

@@ -26,11 +26,11 @@ export function callsIn(calls: unknown, single: unknown): readonly JsonObject[] 
 }
 
 function messageOf(completion: JsonObject, choice: JsonObject) {
-  const said = objectIn(choice.message)
-  const refusal = textIn(said.refusal)
-  const texts = [contentText(said.content), refusal].filter(text => text !== '').map(textBlock)
+  const assistantMessage = objectIn(choice.message)
+  const refusal = textIn(assistantMessage.refusal)
+  const texts = [contentText(assistantMessage.content), refusal].filter(text => text !== '').map(textBlock)
   const ids = new CallIds()
-  const calls = callsIn(said.tool_calls, said.function_call).map(call => {
+  const calls = callsIn(assistantMessage.tool_calls, assistantMessage.function_call).map(call => {
     const { name, arguments: value } = objectIn(call.function)
     return toolUse(ids.take(call.id), textIn(name), inputOf(argumentsText(value)))
   })

@@ -2,7 +2,7 @@
 
 import { isObject } from '../../base/text/json.ts'
 import { SseReader } from '../parsing/sse.ts'
-import type { Kept } from './usage.ts'
+import type { ResponseExcerpt } from './usage.ts'
 
 /** UTF-8 bytes, averaged over languages. */
 const bytesOfToken = 4
@@ -12,7 +12,7 @@ export function tokensOfBytes(bytes: number): number {
 }
 
 export function estimatedOut(
-  { head, isEventStream }: Pick<Kept, 'head' | 'isEventStream'>,
+  { head, isEventStream }: Pick<ResponseExcerpt, 'head' | 'isEventStream'>,
   size: number,
 ): number {
   let bytes = 0

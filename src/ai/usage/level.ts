@@ -13,12 +13,12 @@ export function levelOf(bytes: Buffer, at: number, end: number, isEventStream: b
   let depth = 0
   let level = 0
   let isList = false
-  const most = Math.min(bytes.length, end + farthest)
+  const limit = Math.min(bytes.length, end + farthest)
   let i = end
-  for (; i < most; i++) {
+  for (; i < limit; i++) {
     const byte = bytes[i]!
     if (byte === quote) {
-      i = stringEnd(bytes, i, most)
+      i = stringEnd(bytes, i, limit)
     } else if (byte === brace || byte === bracket) {
       depth++
     } else if (byte === braceEnd || byte === bracketEnd) {
@@ -34,7 +34,7 @@ export function levelOf(bytes: Buffer, at: number, end: number, isEventStream: b
       break
     }
   }
-  if (depth > 0 || (i >= most && most < bytes.length)) return 0
+  if (depth > 0 || (i >= limit && limit < bytes.length)) return 0
   if (isEventStream) return level as 0 | 1 | 2
   return level === 1 || isList ? 1 : 0
 }
@@ -45,9 +45,9 @@ function isName(bytes: Buffer, at: number): boolean {
   return before === undefined || before === brace || before === comma || before <= space
 }
 
-function stringEnd(bytes: Buffer, start: number, most: number): number {
+function stringEnd(bytes: Buffer, start: number, limit: number): number {
   let i = start + 1
-  for (; i < most && bytes[i] !== quote; i++) if (bytes[i] === backslash) i++
+  for (; i < limit && bytes[i] !== quote; i++) if (bytes[i] === backslash) i++
   return i
 }
 

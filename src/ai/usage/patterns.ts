@@ -3,7 +3,7 @@
 import { levelOf } from './level.ts'
 import { type Counts, countsIn, type Tokens, tokensIn, tokensOf, usageName } from './usage-member.ts'
 
-const mostRemembered = 4
+const maxPatterns = 4
 
 export class UsagePatterns {
   readonly #patterns: Pattern[] = []
@@ -24,7 +24,7 @@ export class UsagePatterns {
     const pattern = patternOf(member)
     if (pattern === null || pattern.read(bytes, lastUsage(bytes, near)) === -1) return
     this.#patterns.unshift(pattern)
-    if (this.#patterns.length > mostRemembered) this.#patterns.pop()
+    if (this.#patterns.length > maxPatterns) this.#patterns.pop()
   }
 }
 
@@ -35,7 +35,7 @@ const unlike = /"(?:cost|iterations)"/
 /** Numbers that are values, and not in a name. */
 const digits = /(?<=[:[,]\s*)\d+/g
 /** Longer numbers may not be safe. */
-const mostDigits = 15
+const maxDigits = 15
 
 /** Finds out which numbers are counts by replacing them with their positions. */
 function patternOf(member: string): Pattern | null {
@@ -122,7 +122,7 @@ function endOfDigits(bytes: Buffer, start: number): number {
   let end = start
   while (end < bytes.length && isDigit(bytes[end]!)) end++
   const length = end - start
-  const isUsual = length === 1 || (length > 1 && length <= mostDigits && bytes[start] !== zero)
+  const isUsual = length === 1 || (length > 1 && length <= maxDigits && bytes[start] !== zero)
   return isUsual ? end : -1
 }
 

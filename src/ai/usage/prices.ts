@@ -101,8 +101,8 @@ export class PriceTable {
   #priceOf(provider: string, model: string | null, usage: Usage | null): Price | null {
     if (model !== null && (this.#last?.model !== model || this.#last.provider !== provider))
       this.#last = { provider, model, price: this.#find(`${provider}/${model}`) }
-    const asked = model === null ? null : this.#last!.price
-    if (asked !== null) return asked
+    const price = model === null ? null : this.#last!.price
+    if (price !== null) return price
     const reported = usage?.model ?? null
     return reported === null || reported === model ? null : this.#reported(`${provider}/${reported}`)
   }

@@ -6,7 +6,7 @@ import { tokensIn as tokensOfObject } from './usage-member.ts'
 import { noTokens, type Usage } from './usage.ts'
 
 /** Responses counted separately; further ones are added to the last. */
-const most = 1000
+const maxResponses = 1000
 
 /** Who hears of each response of a session. */
 export interface SessionFollower {
@@ -57,8 +57,8 @@ export class SessionUsage {
 
   #add(usage: Usage): void {
     const last = this.#responses.at(-1)
-    if (last === undefined || this.#responses.length < most) this.#responses.push(usage)
-    else this.#responses[most - 1] = sumOf([last, usage])
+    if (last === undefined || this.#responses.length < maxResponses) this.#responses.push(usage)
+    else this.#responses[maxResponses - 1] = sumOf([last, usage])
   }
 
   #name(model: unknown): void {

@@ -10,7 +10,7 @@ export interface Usage extends Tokens {
   readonly model: string | null
 }
 
-export interface Kept {
+export interface ResponseExcerpt {
   readonly head: Buffer
   readonly tail: Buffer
   readonly isEventStream: boolean
@@ -22,8 +22,8 @@ export interface Kept {
  * Of OpenAI's chat, responses and embeddings, Anthropic, Google and Ollama, as JSON, event stream or JSON
  * lines. Parses only the usage objects of the response itself. Never throws.
  */
-export function usageOf(kept: Kept): Usage {
-  const { head, tail, isEventStream, isWhole } = kept
+export function usageOf(excerpt: ResponseExcerpt): Usage {
+  const { head, tail, isEventStream, isWhole } = excerpt
   const isAll = tail.length === 0
   const bytes = isAll ? head : tail
   const last = isEventStream
@@ -34,9 +34,9 @@ export function usageOf(kept: Kept): Usage {
   const hidesLong = last !== null && last.cacheWritten > last.cacheWrittenLong
   const first =
     isEventStream && (isHalf || hidesLong) ? firstOfStream(isWhole && isAll ? head : wholeEvents(head)) : null
-  if (last === null && first === null) return new Found(kept, ...metricsOf(bytes, isEventStream))
+  if (last === null && first === null) return new ResponseUsage(excerpt, ...metricsOf(bytes, isEventStream))
   const wentIn = last?.tokensIn == null ? first : withLong(last, first)
-  return new Found(kept, wentIn, last ?? first, last?.tokensOut ?? first?.tokensOut)
+  return new ResponseUsage(excerpt, wentIn, last ?? first, last?.tokensOut ?? first?.tokensOut)
 }
 
 function wholeEvents(bytes: Buffer): Buffer {
@@ -50,7 +50,7 @@ function withLong(last: Tokens, first: Tokens | null): Tokens {
 }
 
 /** Searches for facts other than the counts only when needed: mostly the request named the model. */
-class Found implements Usage {
+class ResponseUsage implements Usage {
   readonly tokensIn: number | null
   readonly tokensOut: number | null
   readonly cacheRead: number
@@ -61,11 +61,16 @@ class Found implements Usage {
   readonly searches: number
   readonly cost: number | null
   readonly advice?: NonNullable<Tokens['advice']>
-  readonly #kept: Kept
+  readonly #excerpt: ResponseExcerpt
   readonly #tier: string | null
 
   /** Reads the input counts from one member, since parts of it are counted there too. */
-  constructor(kept: Kept, wentIn: Tokens | null, last: Tokens | null, tokensOut: number | null = null) {
+  constructor(
+    excerpt: ResponseExcerpt,
+    wentIn: Tokens | null,
+    last: Tokens | null,
+    tokensOut: number | null = null,
+  ) {
     this.tokensIn = wentIn?.tokensIn ?? null
     this.tokensOut = tokensOut
     this.cacheRead = wentIn?.cacheRead ?? 0
@@ -76,17 +81,17 @@ class Found implements Usage {
     this.searches = last?.searches ?? 0
     this.cost = last?.cost ?? null
     if (last?.advice !== undefined) this.advice = last.advice
-    this.#kept = kept
+    this.#excerpt = excerpt
     this.#tier = last?.tier ?? wentIn?.tier ?? null
   }
 
   get model(): string | null {
-    const { head, tail } = this.#kept
+    const { head, tail } = this.#excerpt
     return within(head, modelIn) ?? modelIn(tail.toString('latin1'))
   }
 
   get tier(): string | null {
-    return premiumAtStart(this.#kept) ?? this.#tier ?? tierOf(this.#kept)
+    return premiumAtStart(this.#excerpt) ?? this.#tier ?? tierOf(this.#excerpt)
   }
 }
 
@@ -95,8 +100,8 @@ const nearEnd = 1024
 
 /** Searches near the beginning, then in all of the bytes; the pattern is ASCII. */
 function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
-  const found = find(bytes.toString('latin1', 0, nearEnd))
-  return found !== null || bytes.length <= nearEnd ? found : find(bytes.toString('latin1'))
+  const result = find(bytes.toString('latin1', 0, nearEnd))
+  return result !== null || bytes.length <= nearEnd ? result : find(bytes.toString('latin1'))
 }
 
 const patterns = new UsagePatterns()
@@ -106,9 +111,9 @@ function lastOfStream(bytes: Buffer): Tokens | null {
 }
 
 function lastOfDocument(head: Buffer, bytes: Buffer, isWhole: boolean): Tokens | null {
-  const known = isWhole ? (patterns.lastIn(bytes, nearEnd, false) ?? lastUsage(bytes, false)) : null
+  const usage = isWhole ? (patterns.lastIn(bytes, nearEnd, false) ?? lastUsage(bytes, false)) : null
   // The usage is far from the end, or the end is missing.
-  return known ?? usageFromFront(head) ?? (isWhole ? countsOfOllama(bytes) : null)
+  return usage ?? usageFromFront(head) ?? (isWhole ? countsOfOllama(bytes) : null)
 }
 
 /** From its beginning, since nesting is only known from there. */
@@ -126,7 +131,7 @@ const names = ['"usage"', '"usageMetadata"'].map(name => Buffer.from(name))
 
 function lastUsage(bytes: Buffer, isEventStream: boolean): Tokens | null {
   let at = bytes.length
-  for (let tries = 0; tries < mostTried; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     at = at === 0 ? -1 : bytes.lastIndexOf(usageName, at - 1)
     if (at === -1) return null
     const tokens = usageIn(bytes, at, isEventStream)
@@ -137,7 +142,7 @@ function lastUsage(bytes: Buffer, isEventStream: boolean): Tokens | null {
 
 function firstOfStream(bytes: Buffer): Tokens | null {
   let at = -1
-  for (let tries = 0; tries < mostTried; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     at = bytes.indexOf(usageName, at + 1)
     if (at === -1) return null
     const tokens = usageIn(bytes, at, true)
@@ -147,7 +152,7 @@ function firstOfStream(bytes: Buffer): Tokens | null {
 }
 
 /** A hostile text has thousands. */
-const mostTried = 64
+const maxTries = 64
 const largest = 4200
 
 function usageIn(bytes: Buffer, at: number, isEventStream: boolean): Tokens | null {
@@ -200,7 +205,7 @@ function modelIn(text: string): string | null {
 const modelMember = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
 
 /** Claude says it where a stream begins, and its end may not. */
-function premiumAtStart({ head, isEventStream }: Kept): string | null {
+function premiumAtStart({ head, isEventStream }: ResponseExcerpt): string | null {
   if (!isEventStream) return null
   const start = head.subarray(0, nearEnd)
   if (!start.includes('"speed"') && !start.includes('"inference_geo"')) return null
@@ -208,13 +213,13 @@ function premiumAtStart({ head, isEventStream }: Kept): string | null {
   return premiums.has(tier) ? tier : null
 }
 
-function tierOf({ head, tail, isEventStream }: Kept): string | null {
+function tierOf({ head, tail, isEventStream }: ResponseExcerpt): string | null {
   const all = tail.length === 0 ? head : tail
   const bytes = isEventStream && head[0] !== firstOfEvent ? all.subarray(-nearTier) : all
   // Underscores are rare, and quotes are not: most responses without a tier are told by this search.
   if (!bytes.includes(tierEnd)) return null
   let at = bytes.length
-  for (let tries = 0; tries < mostTried; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     at = at === 0 ? -1 : bytes.lastIndexOf(tierName, at - 1)
     if (at === -1) return null
     const [member, tier] = tierMember.exec(bytes.toString('latin1', at, at + 64)) ?? []
@@ -270,7 +275,7 @@ const metricsMember = /^"amazon-bedrock-invocationMetrics"\s*:\s*(\{[^{}]*\})/
 
 function countOf(bytes: Buffer, name: string): number | null {
   let at = bytes.length
-  for (let tries = 0; tries < mostTried; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     at = at === 0 ? -1 : bytes.lastIndexOf(name, at - 1)
     if (at === -1) return null
     const [member, digits] = countMember.exec(bytes.toString('latin1', at, at + 64)) ?? []

@@ -13,7 +13,7 @@ export interface LimitPlace {
   /** Further names that the provider may read. */
   readonly others: readonly string[]
   /** What a provider takes for no limit, or refuses, is below this. */
-  readonly least: 0 | 1
+  readonly min: 0 | 1
 }
 
 /** The limit that has to be sent, and how. */
@@ -118,9 +118,9 @@ function limitsAtTop(scan: RequestScan, place: LimitPlace): readonly Limit[] {
 }
 
 function limitsIn(json: Buffer, span: Span, place: LimitPlace): readonly Limit[] {
-  const known = [...place.names, ...place.others]
+  const names = [...place.names, ...place.others]
   return membersAt(json, span).flatMap(member => {
-    const name = known.find(name => name === member.name || folded(name) === folded(member.name))
+    const name = names.find(name => name === member.name || folded(name) === folded(member.name))
     if (name === undefined) return []
     return [limitAt(json, member, name, place.names.includes(member.name), place)]
   })
@@ -135,7 +135,7 @@ function limitAt(
 ): Limit {
   const text = json.toString('latin1', start, end)
   const number = digits.test(text) ? Number(text) : Number.NaN
-  const value = Number.isSafeInteger(number) && number >= place.least ? number : null
+  const value = Number.isSafeInteger(number) && number >= place.min ? number : null
   return { name, isTaken, value, isNull: text === 'null', start, end }
 }
 

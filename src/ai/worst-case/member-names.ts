@@ -37,9 +37,9 @@ export class MemberNames<Meaning> {
   at(json: Buffer, start: number, end: number): Named<Meaning> | null {
     const length = end - start - 2
     if (length <= longest && (this.#firstLetters[length]! & letterBit(json[start + 1]!)) !== 0)
-      for (const known of this.#byLength[length]!)
-        if (isAlike(json, start + 1, known.lower))
-          return isEqual(json, start + 1, known.bytes) ? known.exact : this.#odd(json, start, end)
+      for (const candidate of this.#byLength[length]!)
+        if (isAlike(json, start + 1, candidate.lower))
+          return isEqual(json, start + 1, candidate.bytes) ? candidate.exact : this.#odd(json, start, end)
     return isPlain(json, start, end) ? null : this.#odd(json, start, end)
   }
 

@@ -73,7 +73,7 @@ function always(operation: Operation, below = anywhere): OperationRow {
 }
 
 function place(within: TopName | null, names: readonly string[], more: Partial<LimitPlace> = {}): LimitPlace {
-  return { within, names, others: [], least: 1, ...more }
+  return { within, names, others: [], min: 1, ...more }
 }
 
 function writing(limit: LimitPlace, more: Partial<Omit<Writing, 'kind' | 'limit'>> = {}): Writing {
@@ -119,13 +119,13 @@ function isOpenAi(provider: string): boolean {
 }
 
 // Legacy ones may have no output, to score a prompt.
-const completions = writing(place(null, [older], { least: 0 }), { times: ['n', 'best_of'] })
-const ofOpenAi = writing(place(null, [older], { least: 0 }), { times: ['n', 'best_of'], usual: 16 })
+const completions = writing(place(null, [older], { min: 0 }), { times: ['n', 'best_of'] })
+const ofOpenAi = writing(place(null, [older], { min: 0 }), { times: ['n', 'best_of'], usual: 16 })
 
 const responses = writing(place(null, ['max_output_tokens']))
 const responsesOfOpenAi: Writing = { ...responses, usesLimit: 'max_tool_calls' }
 // Without output, a call only fills the cache.
-const messages = writing(place(null, [older], { least: 0 }), { toolInput: true, cachesIfMarked: true })
+const messages = writing(place(null, [older], { min: 0 }), { toolInput: true, cachesIfMarked: true })
 const messagesOfClaude: Writing = { ...messages, usesLimit: 'max_uses' }
 const gemini = writing(place('generationConfig', ['maxOutputTokens', 'max_output_tokens']), {
   hasCandidates: true,

@@ -351,10 +351,10 @@ class Tool {
   }
 
   /** A limit that is not read as one leaves the usual uses. */
-  noteUses(most: number, isRead: boolean): void {
-    const isNumber = Number.isSafeInteger(most) && most > 0
-    const least = isRead && isNumber ? 0 : usualUses
-    this.uses = Math.max(this.uses ?? 0, least, isNumber ? most : 0)
+  noteUses(value: number, isRead: boolean): void {
+    const isNumber = Number.isSafeInteger(value) && value > 0
+    const minUses = isRead && isNumber ? 0 : usualUses
+    this.uses = Math.max(this.uses ?? 0, minUses, isNumber ? value : 0)
   }
 }
 

@@ -5,7 +5,7 @@ import type { WorstUsage } from '../usage/prices.ts'
 import { noSpending } from './worst-case.ts'
 
 /** Tokens that any model writes at most, and reads at most. */
-const usualMost = 4_096
+const usualMaxTokens = 4_096
 const longestContext = 131_072
 /** Input is counted in steps of so many tokens: each would be another reservation. */
 const step = 2_048
@@ -16,38 +16,38 @@ const bytesOfTelephone = 1_024
 const tokensOfImage = 5_000
 
 /** What the events of a client have. */
-interface Said {
+interface Content {
   text: number
   /** Bytes of base64. */
   sound: number
   images: number
   isTelephone: boolean
   /** Tokens that a response may have. */
-  most: number
+  maxTokens: number
 }
 
 export class SessionWorstCase {
-  #said: Said = { text: 0, sound: 0, images: 0, isTelephone: false, most: usualMost }
-  #saidBefore = this.#said
+  #content: Content = { text: 0, sound: 0, images: 0, isTelephone: false, maxTokens: usualMaxTokens }
+  #contentBefore = this.#content
   #written = 0
 
   /** Takes an event of the client; true if it asks for a response. */
   take(text: string): boolean {
     const event = parse(text)
-    this.#saidBefore = this.#said
-    const said = { ...this.#said }
-    this.#said = said
-    said.text += Buffer.byteLength(text)
+    this.#contentBefore = this.#content
+    const content = { ...this.#content }
+    this.#content = content
+    content.text += Buffer.byteLength(text)
     if (!isObject(event)) return false
-    if (telephone.test(text)) said.isTelephone = true
-    findSettings(said, event, 0)
-    countMedia(said, event)
+    if (telephone.test(text)) content.isTelephone = true
+    findSettings(content, event, 0)
+    countMedia(content, event)
     return event.type === 'response.create'
   }
 
   /** Forgets the last event: its provider does not get it. */
   takeBack(): void {
-    this.#said = this.#saidBefore
+    this.#content = this.#contentBefore
   }
 
   /** What a response has written is input of the next one. */
@@ -57,53 +57,54 @@ export class SessionWorstCase {
 
   /** Of a response that begins now. */
   get ahead(): WorstUsage {
-    const { text, sound, images, isTelephone, most } = this.#said
+    const { text, sound, images, isTelephone, maxTokens } = this.#content
     const heard = Math.ceil(sound / (isTelephone ? bytesOfTelephone : bytesOfSound))
     const read = Math.ceil(text / bytesOfToken) + images * tokensOfImage
     const audioIn = roundedUp(heard + this.#written)
     const tokensIn = Math.min(longestContext, audioIn + roundedUp(read))
     return {
       ...{ ...noSpending, tokensIn, audioIn: Math.min(audioIn, tokensIn) },
-      ...{ tokensOut: most, audioOut: most },
+      ...{ tokensOut: maxTokens, audioOut: maxTokens },
     }
   }
 }
 
 /** Finds the maximum of output, and the format of sound. */
-function findSettings(said: Said, value: object, depth: number): void {
+function findSettings(content: Content, value: object, depth: number): void {
   if (depth > deepest) return
   for (const [name, member] of Object.entries(value)) {
-    if (typeof member === 'object' && member !== null) findSettings(said, member, depth + 1)
-    else if (typeof member === 'number' && limits.has(name)) said.most = Math.max(said.most, bounded(member))
+    if (typeof member === 'object' && member !== null) findSettings(content, member, depth + 1)
+    else if (typeof member === 'number' && limits.has(name))
+      content.maxTokens = Math.max(content.maxTokens, bounded(member))
     else if (typeof member === 'string' && member.length <= longestFormat && telephone.test(member))
-      said.isTelephone = true
+      content.isTelephone = true
   }
 }
 
 type Event = Readonly<Record<string, unknown>>
 
 /** Takes sound and images out of the text, where the API has them: anywhere else, the model reads text. */
-function countMedia(said: Said, { type, audio, item, response }: Event): void {
-  if (type === 'input_audio_buffer.append') countSound(said, audio)
+function countMedia(content: Content, { type, audio, item, response }: Event): void {
+  if (type === 'input_audio_buffer.append') countSound(content, audio)
   const input = isObject(response) && Array.isArray(response.input) ? response.input : none
   for (const message of [item, ...input]) {
     const parts: readonly unknown[] =
       isObject(message) && Array.isArray(message.content) ? message.content : none
-    for (const part of parts) if (isObject(part)) countPart(said, part)
+    for (const part of parts) if (isObject(part)) countPart(content, part)
   }
 }
 
-function countPart(said: Said, { type, audio, image_url: image }: Event): void {
-  if (type === 'input_audio') countSound(said, audio)
+function countPart(content: Content, { type, audio, image_url: image }: Event): void {
+  if (type === 'input_audio') countSound(content, audio)
   if (type !== 'input_image') return
-  said.images++
-  if (typeof image === 'string' && image.startsWith('data:image/')) said.text -= image.length
+  content.images++
+  if (typeof image === 'string' && image.startsWith('data:image/')) content.text -= image.length
 }
 
-function countSound(said: Said, audio: unknown): void {
+function countSound(content: Content, audio: unknown): void {
   if (typeof audio !== 'string') return
-  said.sound += audio.length
-  said.text -= audio.length
+  content.sound += audio.length
+  content.text -= audio.length
 }
 
 const telephone = /g711|audio\/pcm[ua]/i

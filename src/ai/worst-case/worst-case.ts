@@ -155,7 +155,7 @@ function worstOfWriting(
 ): WorstCase | null {
   const limit = limitOfWriting(scan, operation, defaultMaxTokens)
   if (limit === null) return null
-  const perPrompt = operation.times.reduce((most, name) => Math.max(most, numberOf(scan, name)), 1)
+  const perPrompt = operation.times.reduce((max, name) => Math.max(max, numberOf(scan, name)), 1)
   const responses = product(perPrompt * candidatesIn(scan, operation), promptsIn(scan))
   const rejected = lengthOf(scan, 'prediction')
   const written = product(sum(limit.tokens, rejected), responses)
@@ -261,10 +261,10 @@ function limitOfWriting(
   { limit, usual }: Writing,
   defaultTokens: number,
 ): OutputLimit | null {
-  const found = outputLimit(scan, limit, defaultTokens)
-  if (limit.within === 'inferenceConfig') return withOwnFields(scan, found)
+  const output = outputLimit(scan, limit, defaultTokens)
+  if (limit.within === 'inferenceConfig') return withOwnFields(scan, output)
   const isUnlimited = usual !== null && !scan.members.some(({ name }) => limit.names.includes(name))
-  return isUnlimited ? { tokens: usual, insert: null } : found
+  return isUnlimited ? { tokens: usual, insert: null } : output
 }
 
 /** The model's own members, beside those of the API. */
@@ -304,26 +304,26 @@ function countAt(json: Buffer, { start, end }: Span): number {
 
 function candidatesIn(scan: RequestScan, { hasCandidates, limit }: Writing): number {
   if (!hasCandidates) return 1
-  let most = 1
+  let max = 1
   for (const config of named(scan, limit.within!))
     for (const member of membersAt(scan.json, config))
-      if (candidates.has(folded(member.name))) most = Math.max(most, countAt(scan.json, member))
-  return most
+      if (candidates.has(folded(member.name))) max = Math.max(max, countAt(scan.json, member))
+  return max
 }
 
 const candidates: ReadonlySet<string> = new Set(['candidateCount', 'candidate_count'].map(folded))
 
 /** Each text in a list is a prompt of its own. */
 function promptsIn(scan: RequestScan): number {
-  let most = 1
+  let max = 1
   const { json } = scan
   for (const prompt of scan.members) {
     if (prompt.name !== 'prompt' || json[prompt.start] !== bracket) continue
     const prompts = elementsAt(json, prompt)
     const isOne = prompts.every(({ start }) => json[start] !== quote && json[start] !== bracket)
-    if (!isOne) most = Math.max(most, prompts.length)
+    if (!isOne) max = Math.max(max, prompts.length)
   }
-  return most
+  return max
 }
 
 function lengthOf(scan: RequestScan, name: TopName): number {
@@ -342,8 +342,8 @@ function hostedUses(
   const has = (name: TopName) => scan.members.some(member => member.name === name)
   const isSearching = has('web_search_options') || has('plugins') || model?.endsWith(':online') === true
   const all = scan.hostedUses + (isSearching ? 1 : 0) + (has('mcp_servers') ? usualUses : 0)
-  const most = usesLimit === 'max_tool_calls' ? mostCalls(scan) : mostUses
-  return { all: Math.min(all, most), searches: Math.min(scan.searchUses + (isSearching ? 1 : 0), most) }
+  const limit = usesLimit === 'max_tool_calls' ? maxCalls(scan) : maxUses
+  return { all: Math.min(all, limit), searches: Math.min(scan.searchUses + (isSearching ? 1 : 0), limit) }
 }
 
 const noUses = { all: 0, searches: 0 }
@@ -357,17 +357,15 @@ function mayUseTools({ members, hostedUses }: RequestScan, model: string | null)
 const bringsTools: ReadonlySet<TopName> = new Set(['web_search_options', 'plugins', 'mcp_servers'])
 
 /** Far more than a provider makes in one call. */
-const mostUses = 1000
+const maxUses = 1000
 
 /** As the request limits them. */
-function mostCalls(scan: RequestScan): number {
+function maxCalls(scan: RequestScan): number {
   const limits = named(scan, 'max_tool_calls')
-  if (limits.length === 0) return mostUses
+  if (limits.length === 0) return maxUses
   const numbers = limits.map(({ start, end }) => Number(scan.json.toString('latin1', start, end)))
   const isLimited = limits[0]!.isExact && numbers.every(number => Number.isSafeInteger(number) && number > 0)
-  return isLimited
-    ? numbers.reduce((most, number) => Math.min(mostUses, Math.max(most, number)), 1)
-    : mostUses
+  return isLimited ? numbers.reduce((max, number) => Math.min(maxUses, Math.max(max, number)), 1) : maxUses
 }
 
 function speaks(scan: RequestScan): boolean {
@@ -407,13 +405,13 @@ function isOther(scan: RequestScan, name: TopName, usual: string): boolean {
 
 /** By how much lists of token ids are shorter than their text. */
 function excessOfIds(scan: RequestScan): number {
-  let least: number | null = null
+  let minExcess: number | null = null
   for (const { start, end } of named(scan, 'input')) {
     const ids = idsIn(scan.json, start, end)
     const excess = ids === null ? 0 : tokensOfText(end - start) - ids
-    least = Math.min(least ?? excess, excess)
+    minExcess = Math.min(minExcess ?? excess, excess)
   }
-  return Math.max(0, least ?? 0)
+  return Math.max(0, minExcess ?? 0)
 }
 
 /** Null for anything but lists of ids. */
@@ -443,7 +441,7 @@ function worstOfForm(
   if (kind === 'transcription') {
     const ofBody = Math.ceil(body.length / bytesOfHeardToken)
     const audioIn = isSoundElsewhere(parts) ? tokensOfReference : ofBody
-    const tokensIn = audioIn + Math.min(tokensOfText(body.length), mostOfPrompt)
+    const tokensIn = audioIn + Math.min(tokensOfText(body.length), maxPromptTokens)
     return {
       ...noSpending,
       model,
@@ -473,23 +471,23 @@ const addresses: ReadonlySet<string> = new Set(['url', 'file_url', 'audio_url', 
 /** Of sound at the lowest rate that can be understood. */
 const bytesOfHeardToken = 16
 const bytesOfSpokenToken = 64
-const mostOfPrompt = 16_000
+const maxPromptTokens = 16_000
 const tokensOfEditedImage = 8000
 
 /** Both stay safe integers, for any request. */
 function product(one: number, other: number): number {
-  return Math.min(one * other, most)
+  return Math.min(one * other, maxSum)
 }
 
 function sum(...numbers: readonly number[]): number {
   return Math.min(
     numbers.reduce((sum, number) => sum + number),
-    most,
+    maxSum,
   )
 }
 
 /** Input and output together are safe, too. */
-const most = Math.floor(Number.MAX_SAFE_INTEGER / 4)
+const maxSum = Math.floor(Number.MAX_SAFE_INTEGER / 4)
 
 const quote = 0x22
 const brace = 0x7b

@@ -93,7 +93,7 @@ interface Offer {
 /** Those for which the gateway has a key, and, unless it is byok_only, those that need none of its own. */
 function offersFor(x: Exchange, ai: AiExchange): readonly Offer[] {
   const { byokOnly = false } = ai.gateway!
-  return providersOf(x, ai).known.flatMap(([prefix, provider]) => {
+  return providersOf(x, ai).entries.flatMap(([prefix, provider]) => {
     const own = ownKeysFor(x, ai, provider)
     if (own !== null && 'error' in own) return []
     if (own !== null) return [{ prefix, provider, key: own.ring.all[0]!.value }]

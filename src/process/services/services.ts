@@ -106,7 +106,7 @@ export class Services implements AiServices {
     this.gateways = new GatewayDirectory({
       store,
       grace,
-      found: found && (key => found('gateway', key)),
+      onLoad: found && (key => found('gateway', key)),
       borrow: borrowed && (key => borrowed('gateway', key)),
     })
     this.routes = new RouteDirectory({ store, grace })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { modelHint, providerHint } from '../../../src/ai/providers/hints.ts'
 
-const names = { known: ['openai', 'google'], usable: [], aliases: [] }
+const names = { all: ['openai', 'google'], usable: [], aliases: [] }
 
 test('a provider that is nearly right is named, and nothing is said of one that is not', () => {
   equal(providerHint('opneai', names), '; did you mean openai?')

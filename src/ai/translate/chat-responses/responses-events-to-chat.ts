@@ -74,9 +74,9 @@ export class ChatEventsOfResponse extends EventTranslator {
     const { id, call_id } = objectIn(item)
     const ids = [item_id, id, call_id].filter(name => textIn(name) !== '')
     const key = output_index ?? ids[0]
-    const known = this.#items.get(key) ?? new Item()
-    for (const name of [key, ...ids]) this.#items.set(name, known)
-    return known
+    const openItem = this.#items.get(key) ?? new Item()
+    for (const name of [key, ...ids]) this.#items.set(name, openItem)
+    return openItem
   }
 
   /** Some servers number items otherwise than the final output has them. */
