@@ -80,22 +80,22 @@ export function readCall(
  */
 export function planCall(
   target: RestTarget | CompatTarget,
-  asked: CallRequest,
+  callRequest: CallRequest,
   providers: Providers,
   wishes: Wishes = noWishes,
 ): Call | Refusal {
   const isRun = target.operation === 'run'
-  const model = providers.model(asked.model)
-  if (model === null) return unknownModel(asked, providers, wishes.isChecked)
-  const form = isRun ? formOf(asked, model) : { asked, api: target.operation }
+  const model = providers.model(callRequest.model)
+  if (model === null) return unknownModel(callRequest, providers, wishes.isChecked)
+  const form = isRun ? formOf(callRequest, model) : { callRequest, api: target.operation }
   if ('error' in form) return form
   const mayAsk =
     wishes.streamUsage && model.provider.streamsUsage && !wishes.refusals.has(model.provider.name, model.name)
   const { isRouted } = wishes
   const query = isRouted ? '' : queryFor(target, model)
-  const call = callOf(form.asked, form.api, model, { query, wraps: isRun, mayAsk, isRouted })
+  const call = callOf(form.callRequest, form.api, model, { query, wraps: isRun, mayAsk, isRouted })
   if ('error' in call || call.translation !== null || form.api !== 'chat') return call
-  return mayAsk && wishes.isLogged && wantsNoUsage(form.asked) ? withUsage(call) : call
+  return mayAsk && wishes.isLogged && wantsNoUsage(form.callRequest) ? withUsage(call) : call
 }
 
 const noWishes: Wishes = {
@@ -172,7 +172,7 @@ interface Circumstances {
 }
 
 function callOf(
-  asked: CallRequest,
+  callRequest: CallRequest,
   api: Endpoint,
   model: Model,
   { query, wraps, mayAsk, isRouted }: Circumstances,
@@ -182,19 +182,19 @@ function callOf(
   const common = { ...asItIs, provider, model: name, dialect, wraps } as const
   const path = provider.endpoints[api]
   if (path !== undefined) {
-    const own = ownReasoning(asked, api, provider.name, isRouted)
+    const own = ownReasoning(callRequest, api, provider.name, isRouted)
     if ('error' in own) return own
     return {
       ...common,
       path: path + query,
-      body: withModel(own.asked, name),
+      body: withModel(own.callRequest, name),
       asks: api === 'messages' ? 'anthropic' : 'openai',
       translation: null,
       dropped: own.dropped,
       reasoningTags: isRouted && isConversation(api) ? new ReasoningTags(api, provider.name) : null,
     }
   }
-  const translated = translate(asked, api, model, mayAsk)
+  const translated = translate(callRequest, api, model, mayAsk)
   if ('error' in translated) return translated
   const { translation, target } = translated
   const { body, dropped } = translation
@@ -205,7 +205,7 @@ function callOf(
     body,
     asks: target === 'messages' ? 'anthropic' : 'openai',
     translation,
-    asksUsage: mayAsk && target === 'chat' && asked.request.stream === true,
+    asksUsage: mayAsk && target === 'chat' && callRequest.request.stream === true,
     dropped,
     // A translation that passes reasoning on packs it with a tag.
     reasoningTags: null,
@@ -218,19 +218,28 @@ function isConversation(api: Endpoint): api is ReasoningApi {
 
 /** Returns the request with no other reasoning than that of the provider, and what was left out. */
 function ownReasoning(
-  asked: CallRequest,
+  callRequest: CallRequest,
   api: Endpoint,
   provider: string,
   isRouted: boolean,
-): { readonly asked: CallRequest; readonly dropped: readonly string[] } | Refusal {
-  if (!isConversation(api)) return { asked, dropped: [] }
-  const own = withOwnReasoning({ bytes: asked.bytes, request: asked.request, api, provider, isRouted })
+): { readonly callRequest: CallRequest; readonly dropped: readonly string[] } | Refusal {
+  if (!isConversation(api)) return { callRequest, dropped: [] }
+  const own = withOwnReasoning({
+    bytes: callRequest.bytes,
+    request: callRequest.request,
+    api,
+    provider,
+    isRouted,
+  })
   if ('missed' in own)
-    return fault(asked.pointer + own.missed, `must be from ${provider}, since its turn ends in tool use`)
+    return fault(
+      callRequest.pointer + own.missed,
+      `must be from ${provider}, since its turn ends in tool use`,
+    )
   const { bytes, dropped } = own
-  return bytes === asked.bytes
-    ? { asked, dropped }
-    : { asked: { ...asked, bytes, members: membersOf(bytes) }, dropped }
+  return bytes === callRequest.bytes
+    ? { callRequest, dropped }
+    : { callRequest: { ...callRequest, bytes, members: membersOf(bytes) }, dropped }
 }
 
 /** Whether a streamed chat does not request usage, and has a form that allows adding that. */
@@ -263,7 +272,7 @@ const brace = 0x7b
 const asksUsage = '"stream_options":{"include_usage":true}'
 
 function translate(
-  asked: CallRequest,
+  callRequest: CallRequest,
   api: Endpoint,
   model: Model,
   mayAsk: boolean,
@@ -271,30 +280,33 @@ function translate(
   const { provider, name } = model
   const way = ways[api]?.find(({ target }) => provider.endpoints[target] !== undefined)
   if (way === undefined) {
-    return refuseCallAt(asked.modelPointer, 'invalid', provider.name, lackOf(provider, api))
+    return refuseCallAt(callRequest.modelPointer, 'invalid', provider.name, lackOf(provider, api))
   }
-  const json = asked.bytes.toString()
+  const json = callRequest.bytes.toString()
   const duplicate = refuseDuplicate(json)
-  if (duplicate !== null) return within(asked.pointer, duplicate)
+  if (duplicate !== null) return within(callRequest.pointer, duplicate)
   // Parsed again, since JSON.parse rounds numbers with many digits.
-  const request = readObject(json) ?? asked.request
+  const request = readObject(json) ?? callRequest.request
   const translation = way.translate({ ...request, model: name }, model, mayAsk)
-  return 'error' in translation ? within(asked.pointer, translation) : { translation, target: way.target }
+  return 'error' in translation
+    ? within(callRequest.pointer, translation)
+    : { translation, target: way.target }
 }
 
 /** Which API the input of `/ai/run` is for, by the member that is specific to it. */
 function formOf(
-  asked: CallRequest,
+  callRequest: CallRequest,
   { provider, name }: Model,
-): { asked: CallRequest; api: Endpoint } | Refusal {
-  const { messages, input, prompt } = asked.request
-  const [form, second] = forms.filter(form => asked.request[form] !== undefined)
-  if (form === undefined) return fault(asked.pointer || null, `must have one of ${forms.join(', ')}`)
-  if (second !== undefined) return fault(`${asked.pointer}/${second}`, `cannot be combined with ${form}`)
-  if (messages !== undefined) return { asked, api: apiOfMessages(provider) }
-  if (input !== undefined) return { asked, api: name.includes('embed') ? 'embeddings' : 'responses' }
-  if (typeof prompt !== 'string') return fault(`${asked.pointer}/prompt`, 'must be a string')
-  return { asked: promptAsMessage(asked), api: 'chat' }
+): { callRequest: CallRequest; api: Endpoint } | Refusal {
+  const { messages, input, prompt } = callRequest.request
+  const [form, second] = forms.filter(form => callRequest.request[form] !== undefined)
+  if (form === undefined) return fault(callRequest.pointer || null, `must have one of ${forms.join(', ')}`)
+  if (second !== undefined)
+    return fault(`${callRequest.pointer}/${second}`, `cannot be combined with ${form}`)
+  if (messages !== undefined) return { callRequest, api: apiOfMessages(provider) }
+  if (input !== undefined) return { callRequest, api: name.includes('embed') ? 'embeddings' : 'responses' }
+  if (typeof prompt !== 'string') return fault(`${callRequest.pointer}/prompt`, 'must be a string')
+  return { callRequest: promptAsMessage(callRequest), api: 'chat' }
 }
 
 function apiOfMessages({ endpoints }: Provider): Endpoint {

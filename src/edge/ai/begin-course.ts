@@ -53,10 +53,10 @@ type Route = RouteNode | null | 'store_unreachable'
  * alias as dynamic/NAME; the bare name is that of an alias alone.
  */
 export function routeOf(x: Exchange, ai: AiExchange, { model }: CallRequest): MaybeAtOnce<Route> {
-  const found = x.plane.ai!.routes.find(ai.gateway!, model)
-  return found instanceof Promise
-    ? found.then(found => choose(x, ai, model, found))
-    : choose(x, ai, model, found)
+  const route = x.plane.ai!.routes.find(ai.gateway!, model)
+  return route instanceof Promise
+    ? route.then(route => choose(x, ai, model, route))
+    : choose(x, ai, model, route)
 }
 
 function choose(x: Exchange, ai: AiExchange, model: string, dynamic: Route): Route {
@@ -77,26 +77,26 @@ export function beginCourse(
   x: Exchange,
   ai: AiExchange,
   target: ParsedTarget,
-  asked: CallRequest,
+  callRequest: CallRequest,
   route: RouteNode,
 ): Verdict {
-  const found = findModel(x, ai, { target, asked, from: route, passed: null, mayWait: true })
-  return found instanceof Promise
-    ? found.then(found => beginAt(x, ai, target, asked, found))
-    : beginAt(x, ai, target, asked, found)
+  const choice = findModel(x, ai, { target, callRequest, from: route, passed: null, mayWait: true })
+  return choice instanceof Promise
+    ? choice.then(choice => beginAt(x, ai, target, callRequest, choice))
+    : beginAt(x, ai, target, callRequest, choice)
 }
 
 function beginAt(
   x: Exchange,
   ai: AiExchange,
   target: ParsedTarget,
-  asked: CallRequest,
-  found: FoundModel | Refusal,
+  callRequest: CallRequest,
+  choice: ModelChoice | Refusal,
 ): Refusal | null {
-  if ('error' in found) return found
-  ai.course = courseOf(x, ai, found.node, asked.bytes)
-  ai.course.begin(found.skipped, found.passed)
-  return takeCall(x, ai, target, found.call)
+  if ('error' in choice) return choice
+  ai.course = courseOf(x, ai, choice.node, callRequest.bytes)
+  ai.course.begin(choice.skipped, choice.passed)
+  return takeCall(x, ai, target, choice.call)
 }
 
 /** Allows a native call the attempts for which its caller or its gateway asks. */
@@ -127,7 +127,7 @@ function attemptsAlone({ controls, gateway }: AiExchange): number | null {
   return controls!.maxAttempts ?? gateway!.retry?.maxAttempts ?? null
 }
 
-export interface FoundModel {
+export interface ModelChoice {
   readonly node: ModelNode
   /** The rates by cost on the way to it. */
   readonly passed: PassedRate | null
@@ -138,7 +138,7 @@ export interface FoundModel {
 
 interface Search {
   readonly target: ParsedTarget
-  readonly asked: CallRequest
+  readonly callRequest: CallRequest
   readonly from: RouteNode
   /** The rates by cost that the call has passed by then. */
   readonly passed: PassedRate | null
@@ -153,20 +153,20 @@ interface Search {
 export function findModel(
   x: Exchange,
   ai: AiExchange,
-  { target, asked, from, passed, mayWait }: Search,
-): MaybeAtOnce<FoundModel | Refusal> {
+  { target, callRequest, from, passed, mayWait }: Search,
+): MaybeAtOnce<ModelChoice | Refusal> {
   const journey = new CallJourney(x, ai, { mayWait, passed })
   let refusal: Refusal | null = null
-  let resting: FoundModel | null = null
+  let resting: ModelChoice | null = null
   let fault: Refusal | null = null
   let skipped = 0
   return search(modelAt(from, journey))
 
-  function search(first: MaybeAtOnce<ModelNode | null>): MaybeAtOnce<FoundModel | Refusal> {
+  function search(first: MaybeAtOnce<ModelNode | null>): MaybeAtOnce<ModelChoice | Refusal> {
     let node = first
     while (!(node instanceof Promise)) {
       if (node === null) return resting ?? refusal ?? journey.refusal!
-      const call = planModel(x, ai, target, { ...asked, model: node.model })
+      const call = planModel(x, ai, target, { ...callRequest, model: node.model })
       if ('error' in call) refusal ??= call
       else if ((fault = refuseRouted(x, ai, call)) !== null) refusal ??= fault
       else if (isResting(x, ai, call))

@@ -18,35 +18,35 @@ import { otherModelsOf } from './token-limits.ts'
 
 /** Of an alias, the first model that can be called is meant. What policies do not allow is not counted. */
 export function countTokens(x: Exchange, ai: AiExchange, target: CountTarget, body: Buffer): Decided {
-  const asked = readRequest(body)
-  if ('error' in asked) return asked
-  return withOwnProviders(x, ai, asked.model, () => countAsked(x, ai, target, asked))
+  const callRequest = readRequest(body)
+  if ('error' in callRequest) return callRequest
+  return withOwnProviders(x, ai, callRequest.model, () => countRequest(x, ai, target, callRequest))
 }
 
-function countAsked(x: Exchange, ai: AiExchange, target: CountTarget, asked: CallRequest): Decided {
-  const route = routeOf(x, ai, asked)
+function countRequest(x: Exchange, ai: AiExchange, target: CountTarget, callRequest: CallRequest): Decided {
+  const route = routeOf(x, ai, callRequest)
   return route instanceof Promise
-    ? route.then(route => countFor(x, ai, target, asked, route))
-    : countFor(x, ai, target, asked, route)
+    ? route.then(route => countFor(x, ai, target, callRequest, route))
+    : countFor(x, ai, target, callRequest, route)
 }
 
 function countFor(
   x: Exchange,
   ai: AiExchange,
   target: CountTarget,
-  asked: CallRequest,
+  callRequest: CallRequest,
   route: RouteNode | null | 'store_unreachable',
 ): Refusal | 'responded' | null {
   if (route === 'store_unreachable') return refuse('service_unavailable')
-  const model = route === null ? asked.model : firstModel(x, ai, route)
-  const found = providersOf(x, ai).model(model)
-  if (found !== null && !canCount(found.provider)) {
-    const allowance = decideCall(ai, found.provider, found.name, otherModelsOf(asked))
+  const model = route === null ? callRequest.model : firstModel(x, ai, route)
+  const match = providersOf(x, ai).model(model)
+  if (match !== null && !canCount(match.provider)) {
+    const allowance = decideCall(ai, match.provider, match.name, otherModelsOf(callRequest))
     if (allowance !== null && 'error' in allowance) return allowance
-    return respondWithJson(x, estimateOf(asked), 'svc-aig-estimated: true\r\n')
+    return respondWithJson(x, estimateOf(callRequest), 'svc-aig-estimated: true\r\n')
   }
   const messages = { ...target, operation: 'messages' } as const
-  const call = planModel(x, ai, messages, { ...asked, model })
+  const call = planModel(x, ai, messages, { ...callRequest, model })
   if ('error' in call) return call
   const [path, query] = call.path.split('?', 2)
   const counting = `${path}/count_tokens${query === undefined ? '' : `?${query}`}`

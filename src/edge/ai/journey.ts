@@ -79,8 +79,8 @@ const none: readonly Scalar[] = []
 const limits = new WeakMap<RateNode, Limit>()
 
 function limitOf(rate: RateNode): Limit {
-  const known = limits.get(rate)
-  if (known !== undefined) return known
+  const cachedLimit = limits.get(rate)
+  if (cachedLimit !== undefined) return cachedLimit
   const limit = routeLimitOf(rate.name, rate.limit, rate.window)
   limits.set(rate, limit)
   return limit

@@ -116,7 +116,7 @@ function listedBy(x: Exchange, offer: Offer): readonly ListedModel[] {
   const { models } = listOf(x, offer)
   const { provider } = offer
   const own = provider.config?.models?.filter(pattern => !pattern.includes('*'))
-  const known = models === null ? (own ?? pricedModelsOf(provider.name)) : (own ?? [])
-  const unlisted = known.filter(id => models?.some(model => model.id === id) !== true)
+  const ids = models === null ? (own ?? pricedModelsOf(provider.name)) : (own ?? [])
+  const unlisted = ids.filter(id => models?.some(model => model.id === id) !== true)
   return [...(models ?? []), ...unlisted.map(id => ({ id, displayName: id, created: 0 }))]
 }

@@ -13,7 +13,7 @@ const maxBody = 4 * 1024 * 1024
 /** Configurations change rarely. */
 const maxLists = 200
 
-interface Asked extends ModelList {
+interface ListState extends ModelList {
   models: readonly ListedModel[] | null
   asking: Promise<void> | null
   dueAt: number
@@ -27,7 +27,7 @@ interface ModelListsParts {
 export class ModelLists {
   readonly #clock: Clock
   readonly #get: ProviderChecker['get']
-  readonly #lists = new Map<string, Asked>()
+  readonly #lists = new Map<string, ListState>()
 
   constructor({ clock, get }: ModelListsParts) {
     this.#clock = clock
@@ -53,7 +53,7 @@ export class ModelLists {
     return list
   }
 
-  #add(id: string): Asked {
+  #add(id: string): ListState {
     const list = { models: null, asking: null, dueAt: Number.NEGATIVE_INFINITY }
     if (this.#lists.size >= maxLists) this.#lists.delete(this.#lists.keys().next().value!)
     this.#lists.set(id, list)

@@ -19,29 +19,31 @@ export function withOwnProviders<Outcome>(
   next: () => MaybeAtOnce<Outcome>,
 ): MaybeAtOnce<Outcome | Refusal> {
   if (!name.startsWith('custom-') && !name.startsWith('dynamic/')) return next()
-  const found = x.plane.ai!.custom.of(ai.gateway!.account)
-  return found instanceof Promise ? found.then(found => take(x, ai, found, next)) : take(x, ai, found, next)
+  const accountProviders = x.plane.ai!.custom.of(ai.gateway!.account)
+  return accountProviders instanceof Promise
+    ? accountProviders.then(providers => take(x, ai, providers, next))
+    : take(x, ai, accountProviders, next)
 }
 
 function take<Outcome>(
   x: Exchange,
   ai: AiExchange,
-  found: AccountProviders | 'store_unreachable',
+  accountProviders: AccountProviders | 'store_unreachable',
   next: () => MaybeAtOnce<Outcome>,
 ): MaybeAtOnce<Outcome | Refusal> {
-  if (found === 'store_unreachable') return storeUnreachable
-  add(x, ai, found)
+  if (accountProviders === 'store_unreachable') return storeUnreachable
+  add(x, ai, accountProviders)
   return next()
 }
 
 /** Adds the providers of the account, or none of them while the store is unreachable. */
 export async function addOwnProviders(x: Exchange, ai: AiExchange): Promise<void> {
-  const found = await x.plane.ai!.custom.of(ai.gateway!.account)
-  if (found !== 'store_unreachable') add(x, ai, found)
+  const accountProviders = await x.plane.ai!.custom.of(ai.gateway!.account)
+  if (accountProviders !== 'store_unreachable') add(x, ai, accountProviders)
 }
 
-function add(x: Exchange, ai: AiExchange, found: AccountProviders): void {
-  if (found.providers.length > 0) ai.ownProviders = x.snapshot.ai!.withOwn(found)
+function add(x: Exchange, ai: AiExchange, accountProviders: AccountProviders): void {
+  if (accountProviders.providers.length > 0) ai.ownProviders = x.snapshot.ai!.withOwn(accountProviders)
 }
 
 const storeUnreachable = refuse('service_unavailable')

@@ -159,17 +159,17 @@ function planCount(x: Exchange, ai: AiExchange, target: CountTarget): Decided {
 }
 
 function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: Buffer): Verdict {
-  const asked = readCall(target, body, ai.fields.contentType)
-  if ('error' in asked) return asked
+  const callRequest = readCall(target, body, ai.fields.contentType)
+  if ('error' in callRequest) return callRequest
   x.tap?.noteRequest(body)
-  return withOwnProviders(x, ai, asked.model, () => planAsked(x, ai, target, asked))
+  return withOwnProviders(x, ai, callRequest.model, () => planRequest(x, ai, target, callRequest))
 }
 
-function planAsked(x: Exchange, ai: AiExchange, target: ParsedTarget, asked: CallRequest): Verdict {
-  const route = routeOf(x, ai, asked)
+function planRequest(x: Exchange, ai: AiExchange, target: ParsedTarget, callRequest: CallRequest): Verdict {
+  const route = routeOf(x, ai, callRequest)
   return route instanceof Promise
-    ? route.then(route => planRouted(x, ai, target, asked, route))
-    : planRouted(x, ai, target, asked, route)
+    ? route.then(route => planRouted(x, ai, target, callRequest, route))
+    : planRouted(x, ai, target, callRequest, route)
 }
 
 const storeUnreachable = refuse('service_unavailable')
@@ -178,13 +178,13 @@ function planRouted(
   x: Exchange,
   ai: AiExchange,
   target: ParsedTarget,
-  asked: CallRequest,
+  callRequest: CallRequest,
   route: RouteNode | null | 'store_unreachable',
 ): Verdict {
   if (route === 'store_unreachable') return storeUnreachable
   if (route !== null && limitsCost(route)) x.tap ??= measuringTap(ai)
-  if (route !== null) return beginCourse(x, ai, target, asked, route)
-  const call = planModel(x, ai, target, asked)
+  if (route !== null) return beginCourse(x, ai, target, callRequest, route)
+  const call = planModel(x, ai, target, callRequest)
   return 'error' in call ? call : takeCall(x, ai, target, call)
 }
 

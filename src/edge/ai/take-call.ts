@@ -31,13 +31,13 @@ export function planModel(
   x: Exchange,
   ai: AiExchange,
   target: ParsedTarget,
-  asked: CallRequest,
+  callRequest: CallRequest,
 ): AllowedCall | Refusal {
   const providers = providersOf(x, ai)
   const { usageRefusals: refusals } = x.snapshot.ai!
-  const refusal = refuseModel(ai, asked, providers)
+  const refusal = refuseModel(ai, callRequest, providers)
   if (refusal !== null) return refusal
-  const call = planCall(target, asked, providers, {
+  const call = planCall(target, callRequest, providers, {
     streamUsage: ai.gateway!.streamUsage !== false,
     isLogged: x.tap !== null,
     isChecked: ai.token !== null,
@@ -45,7 +45,9 @@ export function planModel(
     isRouted: ai.isRouted,
   })
   if ('error' in call) return call
-  const allowance = isPoliced(ai) ? decideCall(ai, call.provider, call.model, otherModelsOf(asked)) : null
+  const allowance = isPoliced(ai)
+    ? decideCall(ai, call.provider, call.model, otherModelsOf(callRequest))
+    : null
   if (allowance !== null && 'error' in allowance) return allowance
   return { ...atCloud(call, x.head.fields), allowance }
 }

@@ -27,16 +27,16 @@ export function allowsName({ token, gateway }: AiExchange, name: string): boolea
 /** Refuses a model that the token may not call. One that no provider has is refused elsewhere. */
 export function refuseModel(
   ai: AiExchange,
-  asked: CallRequest,
+  callRequest: CallRequest,
   providers: Pick<Providers, 'model'>,
 ): Refusal | null {
   if (ai.token?.models === undefined) return null
-  const { model } = asked
-  const found = providers.model(model)
-  if (found === null) return null
+  const { model } = callRequest
+  const match = providers.model(model)
+  if (match === null) return null
   const isAllowed = ai.isAllowedByName || allowsName(ai, model)
-  const others = otherModelsOf(asked)
-  return refuseUnless(ai, found.provider, isAllowed ? others : [found.name, ...others])
+  const others = otherModelsOf(callRequest)
+  return refuseUnless(ai, match.provider, isAllowed ? others : [match.name, ...others])
 }
 
 /** Refuses a provider-native call of a model that the token may not call, or of one that cannot be known. */
@@ -139,8 +139,8 @@ function isJson({ fields: { contentType, contentEncoding } }: AiExchange): boole
 }
 
 function modelsInBody(ai: AiExchange, path: string, body: Buffer): CalledModels {
-  const asked = isNamedInBody(ai, path) ? readRequest(body) : noRequest
-  return 'error' in asked ? unknown : [asked.model, ...otherModelsOf(asked)]
+  const callRequest = isNamedInBody(ai, path) ? readRequest(body) : noRequest
+  return 'error' in callRequest ? unknown : [callRequest.model, ...otherModelsOf(callRequest)]
 }
 
 const noRequest = refuseCall('no_json_object')

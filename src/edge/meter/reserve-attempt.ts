@@ -24,6 +24,6 @@ function goOn(x: Exchange, ai: AiExchange, refusal: Refusal | null): Verdict {
   if (refusal === null || x.stage !== 'none' || ai.course === null) return refusal
   const choice = findFallback(x, ai, ai.course)
   if (choice === null) return refusal
-  takeAttempt(x, ai, ai.course, { type: 'next', found: choice })
+  takeAttempt(x, ai, ai.course, { type: 'next', choice })
   return reserveAttempt(x, ai)
 }
