@@ -222,9 +222,11 @@ test('calls at a time are limited', async t => {
       ),
     )
   const calls = Array.from({ length: 6 }, ask)
-  let refused = 0
-  for (const call of calls) void call.then(({ status }) => status === 429 && refused++)
-  await until(() => refused === 4)
+  const refused: string[] = []
+  for (const call of calls) void call.then(({ status, text }) => status === 429 && refused.push(text))
+  await until(() => refused.length === 4)
+  assert.match(refused[0]!, /The gateway has a limit of 2 calls at a time, all, and as many are under way\./)
+  assert.match(refused[0]!, /A call fits as soon as one of those ends\./)
   resolve()
   const statuses = (await Promise.all(calls)).map(({ status }) => status)
   assert.equal(statuses.filter(status => status === 200).length, 2)

@@ -243,14 +243,16 @@ function refusalOf(ai: AiExchange, demand: Demand, refused: BudgetRefusal): Refu
   const { rule } = demand.buckets[refused.charge]!
   const { amount } = demand.charges[refused.charge]!
   if (reason === 'store_unreachable') return uncounted(rule)
-  const spent = `${amountOf(refused.spent, rule.unit)} of ${amountOf(refused.limit, rule.unit)}`
   if (reason === 'never') return refuseForGood(ai, 'over', neverText(demand, refused))
   const retryAfter = secondsOf(wait)
-  const detail = `The ${rule.owner} has a spend limit, ${nameOf(rule)}, of which ${spent} are spent or reserved; this call may take ${amountOf(amount, rule.unit)}.`
+  const isOfUse = rule.unit !== 'concurrency'
+  const spent = `${amountOf(refused.spent, rule.unit)} of ${amountOf(refused.limit, rule.unit)}`
   const wording = {
-    heading: 'Spend limit reached',
-    detail,
-    guidance: `**Wait and retry.** Such a call fits again in ${retryAfter} s at the latest, if nothing else is spent; a call with a smaller maximum of tokens may fit earlier.`,
+    heading: isOfUse ? 'Spend limit reached' : 'Limit of calls at a time reached',
+    detail: isOfUse
+      ? `The ${rule.owner} has a spend limit, ${nameOf(rule)}, of which ${spent} are spent or reserved; this call may take ${amountOf(amount, rule.unit)}.`
+      : `The ${rule.owner} has a limit of ${amountOf(refused.limit, rule.unit)}, ${nameOf(rule)}, and as many are under way.`,
+    guidance: `**Wait and retry.** ${isOfUse ? outlook(demand, retryAfter) : 'A call fits as soon as one of those ends.'}`,
     isOfRequest: true,
   }
   const mayRetry = retryAfter > longestRetry ? false : null
@@ -267,6 +269,12 @@ function uncounted(rule: BudgetRule): Refusal {
     isOfRequest: true,
   }
   return refuse('service_unavailable', { wording }, { code: `spend limit ${nameOf(rule)} not counted` })
+}
+
+/** How long what is reserved for calls under way lasts is not known. */
+function outlook({ maxTokens }: Demand, retryAfter: number): string {
+  const earlier = maxTokens === null ? '' : ', and one with a smaller maximum of tokens maybe earlier'
+  return `Such a call can fit again in ${retryAfter} s${earlier}.`
 }
 
 function nameOf({ id, name }: BudgetRule): string {
@@ -288,7 +296,8 @@ function neverText(demand: Demand, { charge, limit }: BudgetRefusal): string {
 
 function amountOf(amount: number, unit: BudgetUnit): string {
   if (unit === 'cost') return `$${Number((amount / 1e9).toFixed(6))}`
-  return unit === 'tokens' ? `${amount} tokens` : `${amount} concurrent calls`
+  if (unit === 'tokens') return `${amount} tokens`
+  return amount === 1 ? '1 call at a time' : `${amount} calls at a time`
 }
 
 const codes = {
