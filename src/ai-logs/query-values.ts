@@ -25,7 +25,7 @@ export function readValue(type: ValueType, text: string): Reading<string | numbe
   }
 }
 
-/** Reads a whole number from `least` to `most`. */
+/** Reads a whole number from `min` to `max`. */
 export function readWhole(text: string, min: number, max: number): Reading<number> {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : -1
   return value >= min && value <= max ? { value } : { flaw: `must be a whole number from ${min} to ${max}` }

@@ -103,15 +103,15 @@ export class KeyRing {
     const isResting = key.restsUntil > now
     // Requests that were in flight when it was refused get the same response.
     if (isResting && word === null) return 0
-    const said =
+    const rest =
       word === null
         ? Math.min(firstRest * 2 ** Math.min(key.failures++, 20), longestRest)
         : Math.max(word, firstRest)
-    if (isResting && now + said <= key.saidUntil) return 0
-    key.saidUntil = now + said
+    if (isResting && now + rest <= key.saidUntil) return 0
+    key.saidUntil = now + rest
     key.limits = limits
-    key.restsUntil = Math.max(key.restsUntil, now + Math.min(said, longestWord))
-    return isResting ? 0 : said
+    key.restsUntil = Math.max(key.restsUntil, now + Math.min(rest, longestWord))
+    return isResting ? 0 : rest
   }
 
   worked(key: Key, now: number): void {

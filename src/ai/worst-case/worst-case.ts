@@ -430,14 +430,14 @@ function idsIn(json: Buffer, start: number, end: number): number | null {
 
 function worstOfForm(
   kind: string,
-  { body, model: named, isNamedInPath }: PricedCall,
+  { body, model: namedModel, isNamedInPath }: PricedCall,
   boundary: string,
 ): WorstCase | null {
   const parts = partsOf(body, boundary)
   if (parts === null) return null
   const models = parts.filter(({ name }) => folded(name) === folded('model'))
   const isClear = !isNamedInPath && models.length === 1 && models[0]!.name === 'model'
-  const model = named ?? (isClear ? body.toString('utf8', models[0]!.start, models[0]!.end) : null)
+  const model = namedModel ?? (isClear ? body.toString('utf8', models[0]!.start, models[0]!.end) : null)
   if (kind === 'transcription') {
     const ofBody = Math.ceil(body.length / bytesOfHeardToken)
     const audioIn = isSoundElsewhere(parts) ? tokensOfReference : ofBody

@@ -40,9 +40,9 @@ export class LookupQueue {
   #leave(lastResult: LastResult): void {
     this.#running--
     if (lastResult === 'failed') this.#failed--
-    const firstFound = this.#queue.findIndex(({ lastResult }) => lastResult === 'found')
+    const firstIndex = this.#queue.findIndex(({ lastResult }) => lastResult === 'found')
     const at =
-      firstFound === -1 ? this.#queue.findIndex(({ lastResult }) => this.#mayRun(lastResult)) : firstFound
+      firstIndex === -1 ? this.#queue.findIndex(({ lastResult }) => this.#mayRun(lastResult)) : firstIndex
     if (at === -1) return
     const [next] = this.#queue.splice(at, 1)
     this.#enter(next!.lastResult)

@@ -63,10 +63,10 @@ interface ChatCall {
 }
 
 function callOf(
-  { type, call_id, name: given, input, arguments: value }: JsonObject,
+  { type, call_id, name: rawName, input, arguments: value }: JsonObject,
   ids: CallIds,
 ): ChatCall | null {
-  const name = textIn(given)
+  const name = textIn(rawName)
   if (name === '') return null
   const id = ids.take(call_id)
   return type === 'custom_tool_call'

@@ -129,15 +129,15 @@ export class SqliteLogs implements Logs {
   }
 
   async append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
-    let { key, stored, isStored, excess } = await this.#db.write(() =>
+    let { key, storedCount, isStored, excess } = await this.#db.write(() =>
       this.#append(account, gateway, batch, limit),
     )
     while (excess > 0) {
       const removed = await this.#db.write(() => this.#trim(key, excess, limit))
       excess -= removalSlice
-      stored -= removed.filter(isStored).length
+      storedCount -= removed.filter(isStored).length
     }
-    return stored
+    return storedCount
   }
 
   list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>> {
@@ -343,7 +343,7 @@ export class SqliteLogs implements Logs {
     let last = before
     const repeated = new Set<number>()
     const isStored = (key: number) => (key > before && key <= last) || repeated.has(key)
-    if (key === null) return { key: 0, stored: 0, isStored, excess: 0 }
+    if (key === null) return { key: 0, storedCount: 0, isStored, excess: 0 }
     const isFull = strategy === 'STOP_INSERTING' && this.#countOf(key) > maxEntries
     const isNew = (at: number) => {
       const entry = isRepeated ? this.#keyAt.get(key, times[at]!, ids[at]!) : undefined
@@ -359,13 +359,18 @@ export class SqliteLogs implements Logs {
     const bodies = some === null ? batch : joinedBodies(bodiesOf(batch).filter((_, at) => some[at]))
     this.#bodies.insert(before + 1, bodies)
     this.#tally(key, added, 1)
-    const stored = added.length + repeated.size
+    const storedCount = added.length + repeated.size
     const excess = isFull ? 0 : this.#countOf(key) - maxEntries
-    if (excess <= 0) return { key, stored, isStored, excess: 0 }
+    if (excess <= 0) return { key, storedCount, isStored, excess: 0 }
     const isSimple = strategy === 'DELETE_OLDEST' && !isRepeated && excess <= removalSlice
-    if (isSimple && this.#trimMinute(key, excess, before)) return { key, stored, isStored, excess: 0 }
+    if (isSimple && this.#trimMinute(key, excess, before)) return { key, storedCount, isStored, excess: 0 }
     const removed = this.#trim(key, excess, limit)
-    return { key, stored: stored - removed.filter(isStored).length, isStored, excess: excess - removalSlice }
+    return {
+      key,
+      storedCount: storedCount - removed.filter(isStored).length,
+      isStored,
+      excess: excess - removalSlice,
+    }
   }
 
   /** Takes the columns of all rows in turns. */
