@@ -18,13 +18,25 @@ function modelOfPath(path: string): string | null {
 }
 
 function modelIn(path: string): string | null {
-  const [, plain] = pathModel.exec(path) ?? []
+  const [, plain] = pathModel.exec(canonical(path)) ?? []
   if (plain !== undefined) return plain
   const [, encoded] = bedrockModel.exec(path) ?? []
   return encoded === undefined ? null : unescaped(encoded)
 }
 
-const pathModel = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
+const pathModel = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/i
+
+/** As providers may read it, which may unescape letters and merge slashes: the body has no say there. */
+function canonical(path: string): string {
+  if (!path.includes('%') && !path.includes('//')) return path
+  return path
+    .replace(/%[\da-f]{2}/gi, text => {
+      const character = String.fromCharCode(Number.parseInt(text.slice(1), 16))
+      return /[\w.~-]/.test(character) ? character : text
+    })
+    .replace(/\/{2,}/g, '/')
+}
+
 /** As in us.anthropic.claude-haiku-4-5-20251001-v1%3A0; ARNs of profiles have slashes, too. */
 const bedrockModel = /^\/model\/((?:[\w.:~-]|%[\dA-F]{2}){1,256})\/[\w-]+$/i
 

@@ -24,6 +24,13 @@ test('the model is read wherever it stands, again and again', () => {
     requestedModel('/v1beta/models/gemini-2.5-flash:x', Buffer.from('{"model":"a"}')),
     'gemini-2.5-flash',
   )
+  for (const path of [
+    'deployments/%67pt-5',
+    'deployments//gpt-5',
+    'Deployments/gpt%2D5',
+    '%64eployments/gpt-5',
+  ])
+    assert.equal(requestedModel(`/openai/${path}/chat/completions`, Buffer.from('{"model":"a"}')), 'gpt-5')
   assert.equal(requestedModel('/v1/chat/completions', null), null)
 })
 
