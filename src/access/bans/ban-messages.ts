@@ -43,10 +43,10 @@ export class BanMessages {
     let room = maxSent
     for (const [id, numbers] of this.#byId) {
       if (room === 0) break
-      const taken = numbers.size <= room ? numbers : takeFirst(numbers, room)
-      if (taken === numbers) this.#byId.delete(id)
-      room -= taken.size
-      news.push([id, taken])
+      const part = numbers.size <= room ? numbers : takeFirst(numbers, room)
+      if (part === numbers) this.#byId.delete(id)
+      room -= part.size
+      news.push([id, part])
     }
     this.#waiting -= maxSent - room
     return news
@@ -54,7 +54,7 @@ export class BanMessages {
 }
 
 function takeFirst(numbers: Map<string, number>, count: number): Map<string, number> {
-  const taken = new Map(numbers.entries().take(count))
-  for (const key of taken.keys()) numbers.delete(key)
-  return taken
+  const part = new Map(numbers.entries().take(count))
+  for (const key of part.keys()) numbers.delete(key)
+  return part
 }

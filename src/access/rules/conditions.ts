@@ -92,10 +92,10 @@ function isOfNetwork(numbers: ReadonlySet<number>, geo: Geo | null): Condition {
 function hasUserAgent(patterns: readonly Glob[]): Condition {
   const isMatch = memoizeLast((userAgent: string) => patterns.some(pattern => pattern.matches(userAgent)))
   const workFor = (length: number) => patterns.reduce((sum, pattern) => sum + pattern.workFor(length), 0)
-  const least = workFor(0)
-  const perCharacter = workFor(1) - least
+  const minWork = workFor(0)
+  const perCharacter = workFor(1) - minWork
   return ({ userAgent, work }) =>
-    work.take(least + perCharacter * userAgent.length) ? isMatch(userAgent) : null
+    work.take(minWork + perCharacter * userAgent.length) ? isMatch(userAgent) : null
 }
 
 function comesFrom(hosts: HostNames): Condition {

@@ -58,8 +58,8 @@ export async function membershipsOf(
   const all = await members.ofUser(user)
   const accepted = all.filter(({ status }) => status === 'accepted')
   if (accepted.length === all.length) return all
-  const stored = await users.get(everybody, user)
-  return stored !== null && isEmailVerified(stored.record) ? all : accepted
+  const holder = await users.get(everybody, user)
+  return holder !== null && isEmailVerified(holder.record) ? all : accepted
 }
 
 export async function reissueInvitation(
@@ -87,13 +87,13 @@ export class Invitations {
 
   async find(value: string): Promise<Invitation | null> {
     const { store } = this.#parts
-    const stored = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
-    const link = stored && purposeOf(stored)
+    const credential = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
+    const link = credential && purposeOf(credential)
     if (link?.purpose !== 'invitation') return null
     const [account, member, user] = await Promise.all([
       store.accounts.get(link.account),
       store.members.get(link.account, link.member),
-      store.users.get(everybody, stored!.user!),
+      store.users.get(everybody, credential!.user!),
     ])
     if (!account || !member || !user) return null
     const isKnown = !mayBegin(user.record, link.recovers)

@@ -34,8 +34,8 @@ export class SetUp {
 
   async find(value: string): Promise<Account | null> {
     const { store } = this.#parts
-    const stored = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
-    const link = stored && purposeOf(stored)
+    const credential = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
+    const link = credential && purposeOf(credential)
     return link?.purpose === 'set_up' ? store.accounts.get(link.account) : null
   }
 

@@ -110,19 +110,19 @@ export class OpenIdProvider {
     const isWhole = claims.email !== undefined && claims.email_verified !== undefined
     const asksMore =
       directory === null && !isWhole && configuration.serverMetadata().userinfo_endpoint !== undefined
-    const told = asksMore
+    const allClaims = asksMore
       ? { ...claims, ...(await fetchUserInfo(configuration, tokens.access_token, sub)) }
       : claims
-    const email = textOf(told.email)
-    const isVerified = told.email_verified === true || told.email_verified === 'true'
+    const email = textOf(allClaims.email)
+    const isVerified = allClaims.email_verified === true || allClaims.email_verified === 'true'
     return {
       issuer: iss,
       subject: directory?.subject ?? sub,
       tenant: directory?.tenant ?? null,
       verifiedEmail: directory === null && isVerified ? email : null,
       claimedEmail: [email, textOf(claims.preferred_username)].find(isAddress) ?? null,
-      firstName: textOf(told.given_name),
-      lastName: textOf(told.family_name),
+      firstName: textOf(allClaims.given_name),
+      lastName: textOf(allClaims.family_name),
       authenticatedAt: at === undefined ? null : at * 1_000,
     }
   }

@@ -148,14 +148,14 @@ export class OpenIdSignIn {
     const { store, keys } = this.#parts
     const { credentials } = store
     const digest = digestOfValue(state)
-    const stored = await credentials.get('sign_in', digest)
-    const attempt = stored?.data as Attempt | undefined
+    const credential = await credentials.get('sign_in', digest)
+    const attempt = credential?.data as Attempt | undefined
     if (attempt?.step !== 'openid' || !isSame(attempt.browser, digestOfValue(browser))) return null
     const next = keys.unseal(attempt.next, contextOf(digest))
     const invitation = attempt.invitation ? keys.unseal(attempt.invitation, contextOf(digest)) : null
     const consumed = await credentials.consume('sign_in', digest, now)
     if (!consumed?.isFirst || next === null) return null
-    return { ...attempt, next, invitation, begunAt: stored!.createdAt }
+    return { ...attempt, next, invitation, begunAt: credential!.createdAt }
   }
 
   async #identityAt(
@@ -176,9 +176,9 @@ export class OpenIdSignIn {
     const { issuer, subject, verifiedEmail } = identity
     const email = verifiedEmail === null ? null : normalEmail(verifiedEmail)
     for (;;) {
-      const known = await store.users.findByIdentity({ issuer, subject })
-      const match = known
-        ? await this.#noteEmail(known.record, email, arrival)
+      const user = await store.users.findByIdentity({ issuer, subject })
+      const match = user
+        ? await this.#noteEmail(user.record, email, arrival)
         : await this.#matchOf(email, identity, arrival)
       // A concurrent sign-in was faster: the same question has another result now.
       if (match !== null) return match

@@ -18,8 +18,8 @@ export interface Argon2Digest extends Argon2Cost {
 const run = promisify(argon2)
 const version = 19
 /** The maximum cost of a stored digest, so that a tampered store does not stall the process. */
-const most = { memory: 262_144, passes: 16, parallelism: 8 }
-const lengths = { least: 16, most: 64 }
+const maxCost = { memory: 262_144, passes: 16, parallelism: 8 }
+const lengths = { min: 16, max: 64 }
 
 export async function digestWith(
   text: string,
@@ -59,12 +59,12 @@ const phc =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,6}),t=([1-9]\d?),p=([1-9])\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{11,86})$/
 
 function isAllowed({ memory, passes, parallelism, salt, digest }: Argon2Digest): boolean {
-  const isOfLength = ({ length }: Buffer) => length >= lengths.least && length <= lengths.most
+  const isOfLength = ({ length }: Buffer) => length >= lengths.min && length <= lengths.max
   return (
     memory >= 8 * parallelism &&
-    memory <= most.memory &&
-    passes <= most.passes &&
-    parallelism <= most.parallelism &&
+    memory <= maxCost.memory &&
+    passes <= maxCost.passes &&
+    parallelism <= maxCost.parallelism &&
     isOfLength(salt) &&
     isOfLength(digest)
   )

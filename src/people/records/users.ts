@@ -50,10 +50,10 @@ export async function changeUser(
   audit?: AuditEntry,
 ): Promise<User | null> {
   for (;;) {
-    const stored = await users.get(everybody, id)
-    const changed = stored && change(stored.record)
+    const user = await users.get(everybody, id)
+    const changed = user && change(user.record)
     if (!changed) return null
-    if (await users.replace(changed, stored.version, audit && { audit })) return changed
+    if (await users.replace(changed, user.version, audit && { audit })) return changed
   }
 }
 

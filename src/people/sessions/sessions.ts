@@ -46,7 +46,7 @@ const longest = 7 * 24 * 60 * minute
 const coarseness = 5 * minute
 const freshness = 30 * minute
 const longestUserAgent = 256
-const most = 100
+const maxSessions = 100
 
 const openedBySessions = [
   'interaction',
@@ -108,17 +108,17 @@ export class Sessions {
   /** Null also after a new password or second factor: the proof is then outdated. */
   async find(value: string): Promise<{ readonly session: Session; readonly user: User } | null> {
     if (!isValue(value)) return null
-    const stored = await this.#store.credentials.get('session', digestOfValue(value))
-    if (stored === null || stored.user === null) return null
-    const user = (await this.#store.users.get(everybody, stored.user))?.record ?? null
-    const session = sessionOf(stored)
+    const credential = await this.#store.credentials.get('session', digestOfValue(value))
+    if (credential === null || credential.user === null) return null
+    const user = (await this.#store.users.get(everybody, credential.user))?.record ?? null
+    const session = sessionOf(credential)
     if (user === null || !isOf(session, user)) return null
     return { session: await this.#used(session), user }
   }
 
   async list(user: string): Promise<readonly Session[]> {
-    const stored = await this.#store.credentials.list({ user }, 'session', most)
-    return stored.map(sessionOf).toSorted((a, b) => b.usedAt - a.usedAt)
+    const credentials = await this.#store.credentials.list({ user }, 'session', maxSessions)
+    return credentials.map(sessionOf).toSorted((a, b) => b.usedAt - a.usedAt)
   }
 
   async end(value: string): Promise<boolean> {
@@ -126,8 +126,8 @@ export class Sessions {
   }
   /** False if the user has none with this id. */
   async endOne(user: string, id: string): Promise<boolean> {
-    const stored = await this.#store.credentials.get('session', id)
-    return stored?.user === user && this.#store.credentials.remove('session', id)
+    const credential = await this.#store.credentials.get('session', id)
+    return credential?.user === user && this.#store.credentials.remove('session', id)
   }
 
   /** Ends sign-ins that wait for a code, too; returns the number of sessions. */
@@ -154,8 +154,9 @@ export class Sessions {
 
   /** Ends those of a user beyond the maximum, starting with those that would have ended first. */
   async #endBeyond(user: string): Promise<void> {
-    const stored = await this.#store.credentials.list({ user }, 'session', most + 20)
-    for (const { digest } of stored.slice(most)) await this.#store.credentials.remove('session', digest)
+    const credentials = await this.#store.credentials.list({ user }, 'session', maxSessions + 20)
+    for (const { digest } of credentials.slice(maxSessions))
+      await this.#store.credentials.remove('session', digest)
   }
 
   async #put(begun: Omit<Session, 'id'>): Promise<NewSession> {

@@ -115,8 +115,8 @@ export class SignIn {
     replaced: string | null = null,
   ): Promise<CodeResult> {
     const { store, keys, sessions, throttle, attempts } = this.#parts
-    const stored = isValue(ticket) ? await store.credentials.get('sign_in', digestOfValue(ticket)) : null
-    const holder = stored && stored.consumedAt === null && isTicket(stored) ? stored : null
+    const credential = isValue(ticket) ? await store.credentials.get('sign_in', digestOfValue(ticket)) : null
+    const holder = credential && credential.consumedAt === null && isTicket(credential) ? credential : null
     const owner = holder && (await store.users.get(everybody, holder.user!))
     if (!holder || !owner || isOutlived(holder, owner.record)) return { outcome: 'expired' }
     if (isAppCode(code) && !isFactorReadable(owner.record, keys)) return { outcome: 'unreadable' }
