@@ -24,7 +24,7 @@ const skew = hour / 6
 /** Ms between two reads of the store. */
 const defaultWait = 60_000
 const shortWait = 5_000
-const most = 100
+const maxKeys = 100
 
 interface KnownKey {
   readonly startsAt: number
@@ -91,7 +91,7 @@ export class TicketKeeper {
 
   async #share(): Promise<void> {
     const now = this.#clock.now()
-    const page = { offset: 0, limit: most }
+    const page = { offset: 0, limit: maxKeys }
     const { items } = await this.#store.ticketKeys.list(ticketOwner, page)
     for (const key of items) this.#learn(key)
     const start = startOf(now)

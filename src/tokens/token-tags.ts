@@ -106,8 +106,8 @@ export class TokenTags {
 /** A store without key gets one that lists its tokens. Rejects with `StoreUnreachable`. */
 export async function keyOf(store: Store, now: number): Promise<TokenKey> {
   for (;;) {
-    const stored = await store.tokenKeys.get(tokenKeyOwner, tokenKeyId)
-    if (stored !== null) return stored.record
+    const tokenKey = await store.tokenKeys.get(tokenKeyOwner, tokenKeyId)
+    if (tokenKey !== null) return tokenKey.record
     // Of several concurrent processes, one succeeds.
     await store.tokenKeys.insert(newTokenKey(now, await digestsIn(store)))
   }

@@ -25,7 +25,7 @@ interface VerifierOptions {
   /** Without it, no personal token is valid. */
   readonly people?: PeopleOfTokens | null
   readonly tags?: Pick<TokenTags, 'mayExist'> | null
-  readonly found?: ((kind: TokenForm, digest: string) => void) | undefined
+  readonly announce?: ((kind: TokenForm, digest: string) => void) | undefined
   /** Gets cached tokens of other processes while the store is unreachable; never rejects. */
   readonly borrow?: ((kind: TokenForm, digest: string) => Promise<Lent<Token> | null>) | undefined
   /** Called for a verified API token; returns when to call it again for that token (ms since the epoch). */
@@ -89,10 +89,10 @@ export class TokenVerifier {
     this.#caches = (source === null ? null : source.#caches) ?? {
       token: rememberedOf(options, 'token', {
         find: digest => {
-          const found = store.tokens.findByDigest(digest)
-          return found instanceof Promise
-            ? found.then(token => reachOf(token, people))
-            : reachOf(found, people)
+          const result = store.tokens.findByDigest(digest)
+          return result instanceof Promise
+            ? result.then(token => reachOf(token, people))
+            : reachOf(result, people)
         },
         kinds: ['token', ...(people?.kinds ?? [])],
         concerns: (change, token) =>
@@ -184,20 +184,20 @@ export class TokenVerifier {
     api: Api,
   ): MaybeAtOnce<Token | TokenFault> {
     this.#lookups.asked.inc()
-    const found = cache.query(digest)
-    return found instanceof Promise
-      ? this.#judgeLater(found, digest, address, api)
-      : this.#judge(found, digest, address, api)
+    const token = cache.query(digest)
+    return token instanceof Promise
+      ? this.#judgeLater(token, digest, address, api)
+      : this.#judge(token, digest, address, api)
   }
 
   async #judgeLater(
-    found: Promise<CompiledToken | null>,
+    token: Promise<CompiledToken | null>,
     digest: string,
     address: string | null,
     api: Api,
   ): Promise<Token | TokenFault> {
     try {
-      return this.#judge(await found, digest, address, api)
+      return this.#judge(await token, digest, address, api)
     } catch (error) {
       if (error instanceof StoreUnreachable) return 'store_unreachable'
       throw error
@@ -252,7 +252,7 @@ const markOfForm = 3
 const accessMark = 0x6f
 
 function rememberedOf(
-  { store, grace, found, borrow, clock = systemClock }: VerifierOptions,
+  { store, grace, announce, borrow, clock = systemClock }: VerifierOptions,
   form: TokenForm,
   source: TokenSource,
 ): ReadThrough<CompiledToken> {
@@ -269,7 +269,7 @@ function rememberedOf(
     size,
     missLife,
     grace,
-    onLoad: found && (digest => found(form, digest)),
+    onLoad: announce && (digest => announce(form, digest)),
     borrow:
       borrow &&
       (async digest => {

@@ -77,9 +77,9 @@ export class Accounts {
     const authority = await this.#options.connect(config, { key, url })
     if (url === null || email !== config.email) {
       if (url !== null) await authority.updateContact(config.email)
-      const known = { url: url ?? (await authority.register()), email: config.email }
+      const contact = { url: url ?? (await authority.register()), email: config.email }
       // If it fails, a concurrent process has written the same.
-      await this.#options.records.replace({ ...stored.record, ...known }, stored.version)
+      await this.#options.records.replace({ ...stored.record, ...contact }, stored.version)
     }
     this.#authority = { config, key, authority }
     return authority

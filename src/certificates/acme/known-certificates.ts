@@ -123,8 +123,8 @@ export class KnownCertificates {
     const entries = new Map<string, Entry>()
     for await (const records of this.#store.certificates.walk(acmeOwner))
       for (const { id } of records) {
-        const stored = await this.#read(id)
-        if (stored !== null) entries.set(id, stored)
+        const entry = await this.#read(id)
+        if (entry !== null) entries.set(id, entry)
       }
     this.#set(entries)
   }
@@ -132,9 +132,9 @@ export class KnownCertificates {
   async #readThese(hosts: readonly string[]): Promise<void> {
     const entries = new Map(this.#entries)
     for (const host of new Set(hosts)) {
-      const stored = await this.#read(host)
-      if (stored === null) entries.delete(host)
-      else entries.set(host, stored)
+      const entry = await this.#read(host)
+      if (entry === null) entries.delete(host)
+      else entries.set(host, entry)
     }
     this.#set(entries)
   }
@@ -163,11 +163,11 @@ export class KnownCertificates {
   }
 
   async #read(host: string): Promise<Entry | null> {
-    const stored = await this.#store.certificates.get(acmeOwner, host)
-    if (stored === null) return null
-    return this.#entries.get(host)?.version === stored.version
+    const certificate = await this.#store.certificates.get(acmeOwner, host)
+    if (certificate === null) return null
+    return this.#entries.get(host)?.version === certificate.version
       ? this.#entries.get(host)!
-      : this.#knownOf(stored)
+      : this.#knownOf(certificate)
   }
 
   #knownOf({ record, version }: Versioned<HostCertificate>): Entry {

@@ -195,8 +195,8 @@ export class CertificateOrders {
     const name = certificateId(issued!.chain)
     try {
       const info = name === null ? null : await authority.renewalInfo(name)
-      const wanted = afterInfo(renewal!, info, clock.now(), random)
-      await lease.release({ renewal: bounded(wanted, new Certificate(issued!.chain), issued!.issuedAt) })
+      const nextRenewal = afterInfo(renewal!, info, clock.now(), random)
+      await lease.release({ renewal: bounded(nextRenewal, new Certificate(issued!.chain), issued!.issuedAt) })
     } catch (failure) {
       if (this.#isInterrupted(failure) || isOfStore(failure)) throw failure
       if (failure instanceof AcmeProblem)

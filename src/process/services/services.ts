@@ -99,7 +99,7 @@ export class Services implements AiServices {
       metrics: metrics.ai,
       access: new AccessTokens(store, resource => apiOf(resource, this.#places)),
       people: new PersonalTokens(store),
-      found,
+      announce: found,
       borrow: borrowed,
       used: token => this.#uses.note(token),
     })
