@@ -13,7 +13,7 @@ import type { Api } from '../store/records/records.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { ShownGrant } from '../pages/views/account.ts'
 
-const most = 100
+const maxApps = 100
 
 export class Grants {
   readonly #store: Store
@@ -28,7 +28,7 @@ export class Grants {
 
   /** Lists those of a user, oldest first; at most 100. */
   async list(user: string): Promise<readonly ShownGrant[]> {
-    const { items } = await this.#store.oauthGrants.ofUser(user, { offset: 0, limit: most })
+    const { items } = await this.#store.oauthGrants.ofUser(user, { offset: 0, limit: maxApps })
     return Promise.all(items.map(grant => this.#shown(grant)))
   }
 
@@ -50,12 +50,12 @@ export class Grants {
     resource,
     createdAt,
   }: OAuthGrant): Promise<ShownGrant> {
-    const [kept, place] = await Promise.all([
+    const [oauthClient, place] = await Promise.all([
       this.#store.oauthClients.get(clientAccount, client),
       account === everybody ? null : this.#store.accounts.get(account),
     ])
     const names = oauthScopes.filter(scope => scopes.includes(scope.id)).map(({ name }) => name)
-    const app = kept?.record.name ?? 'An app that was deleted'
+    const app = oauthClient?.record.name ?? 'An app that was deleted'
     const apis = apisOf(resource, this.#apiOf)
     return { id, app, account: place?.name ?? null, scopes: names, apis, createdAt }
   }

@@ -151,7 +151,7 @@ function showAgain({ again }: Handlers): Handler {
   return async (ask, people) =>
     again === undefined
       ? writePage(outOfDate(onwardFrom(ask.path)))
-      : again(ask, people, { kept: inputOf(ask), trouble, status: 403 })
+      : again(ask, people, { input: inputOf(ask), trouble, status: 403 })
 }
 
 function withVisitor(ask: Ask, response: PageResponse): PageResponse {

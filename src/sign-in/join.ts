@@ -68,9 +68,9 @@ async function invitation(
   link: string,
   retry: Retry = {},
 ): Promise<Page | PageResponse> {
-  const found = await people.invitations.find(link)
-  if (found === null) return linkIsOver
-  const { account, member, user, isKnown } = found
+  const invitation = await people.invitations.find(link)
+  if (invitation === null) return linkIsOver
+  const { account, member, user, isKnown } = invitation
   return invitationPage({
     ...retry,
     token: tokenFor(ask, paths.invitation),
@@ -95,7 +95,7 @@ const takeSignUp: Handler = async (ask, people) => {
   return signInPage({
     token: tokenFor(ask, paths.signIn),
     next: nextOf(ask),
-    kept: { email },
+    input: { email },
     // The text does not reveal whether the user existed.
     done: 'Now sign in with your email and password. If you had an account already, its password is as it was.',
     provider: people.openId?.providerName ?? null,
@@ -124,16 +124,16 @@ type Trouble =
   | { readonly outcome: 'email_taken' }
 
 function retryOf(ask: Ask, result: Trouble): Retry {
-  const kept = inputOf(ask)
+  const input = inputOf(ask)
   switch (result.outcome) {
     case 'flawed':
-      return { kept, faults: { password: passwordFlaws[result.flaw] }, status: 422 }
+      return { input, faults: { password: passwordFlaws[result.flaw] }, status: 422 }
     case 'bad_email':
-      return { kept, faults: { email: `The address ${result.fault}.` }, status: 422 }
+      return { input, faults: { email: `The address ${result.fault}.` }, status: 422 }
     case 'email_taken':
-      return { kept, faults: { email: 'There is a user with this address already.' }, status: 422 }
+      return { input, faults: { email: 'There is a user with this address already.' }, status: 422 }
     default:
-      return { kept, ...throttledMessage(result) }
+      return { input, ...throttledMessage(result) }
   }
 }
 

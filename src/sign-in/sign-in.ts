@@ -61,7 +61,7 @@ class SignInPages {
       isFresh && ask.actor !== null
         ? { trouble: 'Sign in again: what comes next needs a fresh proof that it is you.' }
         : {}
-    return this.#page(ask, people, { ...retry, isFresh, kept: { email: email.slice(0, 254) } })
+    return this.#page(ask, people, { ...retry, isFresh, input: { email: email.slice(0, 254) } })
   }
 
   readonly take: Handler = async (ask, people) => {
@@ -75,9 +75,9 @@ class SignInPages {
       case 'needs_code':
         return this.#codePage(ask, result.ticket)
       case 'refused':
-        return this.#page(ask, people, { kept: { email }, trouble: wrong, status: 403 })
+        return this.#page(ask, people, { input: { email }, trouble: wrong, status: 403 })
       default:
-        return this.#page(ask, people, { kept: { email }, ...throttledMessage(result) })
+        return this.#page(ask, people, { input: { email }, ...throttledMessage(result) })
     }
   }
 

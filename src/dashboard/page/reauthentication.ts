@@ -39,7 +39,7 @@ export function askForPassword({ fault, trouble, status = 403, ...held }: Questi
     type: 'password',
     autocomplete: 'current-password',
     fault,
-    most: 1024,
+    maxLength: 1024,
     hasFocus: true,
   })
   return {

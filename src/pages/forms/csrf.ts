@@ -15,8 +15,8 @@ export function formToken(secret: string, form: string): string {
 /** Takes the same time for any two of the right length. */
 export function isFormToken(token: string | undefined, secret: string, form: string): boolean {
   const expected = Buffer.from(formToken(secret, form))
-  const given = Buffer.from(token ?? '')
-  return given.length === expected.length && timingSafeEqual(given, expected)
+  const presented = Buffer.from(token ?? '')
+  return presented.length === expected.length && timingSafeEqual(presented, expected)
 }
 
 /** A program that sends neither field is not a browser, and carries no cookies of others. */

@@ -22,7 +22,7 @@ interface Field {
   readonly autocomplete: string
   readonly isOptional?: boolean
   readonly isCode?: boolean
-  readonly most?: number
+  readonly maxLength?: number
   readonly minimum?: number
   readonly hasFocus?: boolean
 }
@@ -56,7 +56,7 @@ ${
     field.isOptional !== true && html` required`,
     field.isCode === true && html` inputmode="numeric"`,
     (field.isCode === true || type !== 'text') && html` autocapitalize="none" spellcheck="false"`,
-    field.most !== undefined && html` maxlength="${field.most}"`,
+    field.maxLength !== undefined && html` maxlength="${field.maxLength}"`,
     field.minimum !== undefined && html` minlength="${field.minimum}"`,
     describedBy.length > 0 && html` aria-describedby="${describedBy.join(' ')}"`,
     fault !== undefined && html` aria-invalid="true"`,

@@ -122,8 +122,8 @@ function passwordSection({ tokenFor, email, hasPassword, faults = {} }: AccountV
 ${form(
   { action, token: tokenFor(action) },
   html`<input type="text" name="email" value="${email}" autocomplete="username" hidden>
-${field({ name: 'password', label: 'Current password', type: 'password', autocomplete: 'current-password', most: 1024, fault: faults.password })}
-${field({ name: 'new_password', label: 'New password', type: 'password', hint: passwordHint, autocomplete: 'new-password', minimum: 12, most: 1024, fault: faults.new_password })}
+${field({ name: 'password', label: 'Current password', type: 'password', autocomplete: 'current-password', maxLength: 1024, fault: faults.password })}
+${field({ name: 'new_password', label: 'New password', type: 'password', hint: passwordHint, autocomplete: 'new-password', minimum: 12, maxLength: 1024, fault: faults.new_password })}
 <p class="hint">All your other sessions end when you change it.</p>
 ${button('Change password', 'plain')}`,
 )}</section>`
@@ -240,7 +240,7 @@ ${qrCode(uri, 'QR code for your authenticator app')}
 <h2>2. Enter the code that it shows</h2>
 ${form(
   { action: paths.twoStepConfirm, token },
-  html`${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', isCode: true, most: 12, fault: faults.code })}
+  html`${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', isCode: true, maxLength: 12, fault: faults.code })}
 ${button('Turn on', 'full')}`,
 )}</div>
 <p class="aside"><a href="${paths.account}">Cancel</a></p>`,

@@ -115,24 +115,24 @@ ${button('Create account', 'full')}`,
   )
 }
 
-function personFields({ kept = {}, faults = {} }: Retry, email: string | null): Html {
+function personFields({ input = {}, faults = {} }: Retry, email: string | null): Html {
   return html`${
     email === null
       ? field({
           name: 'email',
           label: 'Email',
           type: 'email',
-          value: kept.email ?? '',
+          value: input.email ?? '',
           autocomplete: 'username',
-          most: 254,
+          maxLength: 254,
           fault: faults.email,
           hasFocus: Object.keys(faults).length === 0,
         })
       : html`<div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="username" value="${email}" readonly></div>`
   }
 <div class="pair">
-${field({ name: 'first_name', label: 'First name', value: kept.first_name ?? '', autocomplete: 'given-name', isOptional: true, most: 60, fault: faults.first_name })}
-${field({ name: 'last_name', label: 'Last name', value: kept.last_name ?? '', autocomplete: 'family-name', isOptional: true, most: 60, fault: faults.last_name })}
+${field({ name: 'first_name', label: 'First name', value: input.first_name ?? '', autocomplete: 'given-name', isOptional: true, maxLength: 60, fault: faults.first_name })}
+${field({ name: 'last_name', label: 'Last name', value: input.last_name ?? '', autocomplete: 'family-name', isOptional: true, maxLength: 60, fault: faults.last_name })}
 </div>
-${field({ name: 'password', label: 'Password', type: 'password', hint: passwordHint, autocomplete: 'new-password', minimum: 12, most: 1024, fault: faults.password })}`
+${field({ name: 'password', label: 'Password', type: 'password', hint: passwordHint, autocomplete: 'new-password', minimum: 12, maxLength: 1024, fault: faults.password })}`
 }

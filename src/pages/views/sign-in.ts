@@ -7,7 +7,7 @@ import { safeReturnPath } from '../parts/return-path.ts'
 import { leadingOn, paths } from '../parts/paths.ts'
 
 export interface Retry {
-  readonly kept?: Readonly<Record<string, string>>
+  readonly input?: Readonly<Record<string, string>>
   readonly faults?: Readonly<Record<string, string>>
   readonly trouble?: string
   /** The HTTP status, and in how many seconds to retry. */
@@ -28,8 +28,8 @@ interface SignInView extends Retry {
 }
 
 export function signInPage(view: SignInView): Page {
-  const { token, next, app = null, provider = null, canSignUp = false, isFresh = false, kept = {} } = view
-  const email = kept.email ?? ''
+  const { token, next, app = null, provider = null, canSignUp = false, isFresh = false, input = {} } = view
+  const email = input.email ?? ''
   return page(
     view,
     'Sign in',
@@ -41,8 +41,8 @@ ${
 }${view.done !== undefined && notice(view.done, 'good')}${view.isFirst === true && notice(firstOfAll)}${trouble(view)}<div class="card">
 ${form(
   { action: paths.signIn, token, hidden: { next } },
-  html`${field({ name: 'email', label: 'Email', type: 'email', value: email, autocomplete: 'username', hasFocus: email === '', most: 254 })}
-${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: email !== '', most: 1024 })}
+  html`${field({ name: 'email', label: 'Email', type: 'email', value: email, autocomplete: 'username', hasFocus: email === '', maxLength: 254 })}
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: email !== '', maxLength: 1024 })}
 ${button('Sign in', 'full')}`,
 )}
 ${
@@ -80,13 +80,13 @@ export function codePage(view: CodeView): Page {
 ${trouble(view)}<div class="card">
 ${form(
   frame,
-  html`${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', isCode: true, most: 12, fault: faults.code, hasFocus: !isRecovery })}
+  html`${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', isCode: true, maxLength: 12, fault: faults.code, hasFocus: !isRecovery })}
 ${button('Sign in', 'full')}`,
 )}
 <details${isRecovery && html` open`}><summary>Use a recovery code instead</summary>
 ${form(
   frame,
-  html`${field({ name: 'recovery_code', label: 'Recovery code', hint: 'One of the codes that you saved when you turned on two-step sign-in. Each works once.', autocomplete: 'off', most: 64, fault: faults.recovery_code })}
+  html`${field({ name: 'recovery_code', label: 'Recovery code', hint: 'One of the codes that you saved when you turned on two-step sign-in. Each works once.', autocomplete: 'off', maxLength: 64, fault: faults.recovery_code })}
 ${button('Use this code', 'plain full')}`,
 )}</details>
 </div>
@@ -116,7 +116,7 @@ ${
   form(
     { action: paths.confirm, token, hidden: { next } },
     html`<input type="text" name="email" value="${email}" autocomplete="username" hidden>
-${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: true, most: 1024, fault: faults.password })}
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: true, maxLength: 1024, fault: faults.password })}
 ${button('Confirm', 'full')}`,
   )
 }

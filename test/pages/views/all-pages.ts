@@ -59,7 +59,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
   const { email, account, next, provider } = words
   const token = 'a'.repeat(43)
   const retry = {
-    kept: { email, first_name: words.name, last_name: words.name },
+    input: { email, first_name: words.name, last_name: words.name },
     faults: { password: 'This password is on lists of common passwords.' },
   }
   const invitation = {
@@ -155,7 +155,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       token,
       next,
       canSignUp: true,
-      kept: { email },
+      input: { email },
       trouble: 'Email or password is wrong.',
     }),
     code: codePage({ token, ticket: token, next }),
