@@ -20,12 +20,12 @@ export class LeastOutstanding implements Balance {
     _request: ChoiceRequest,
     tried: readonly Candidate[],
   ): C | null {
-    let least = Number.POSITIVE_INFINITY
-    for (const candidate of candidates) least = Math.min(least, loadOf(candidate, tried))
-    if (least === Number.POSITIVE_INFINITY) return null
+    let minLoad = Number.POSITIVE_INFINITY
+    for (const candidate of candidates) minLoad = Math.min(minLoad, loadOf(candidate, tried))
+    if (minLoad === Number.POSITIVE_INFINITY) return null
     for (let i = 0; i < candidates.length; i++) {
       const candidate = candidates[i]!
-      if (loadOf(candidate, tried) === least) this.#turns.enter(i, weightOf(candidate, tried))
+      if (loadOf(candidate, tried) === minLoad) this.#turns.enter(i, weightOf(candidate, tried))
     }
     return candidates[this.#turns.take()] ?? null
   }

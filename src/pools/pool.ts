@@ -97,9 +97,9 @@ export class Pool<Target extends MemberTarget> {
 
   /** Seconds, at least 1, until a member may be healthy again, by the next check or trial. */
   get secondsUntilHope(): number {
-    let least = Number.POSITIVE_INFINITY
-    for (const { health } of this.members) least = Math.min(least, health.msUntilHope)
-    return Math.max(1, Math.ceil(least / 1000))
+    let minWait = Number.POSITIVE_INFINITY
+    for (const { health } of this.members) minWait = Math.min(minWait, health.msUntilHope)
+    return Math.max(1, Math.ceil(minWait / 1000))
   }
 }
 

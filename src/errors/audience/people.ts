@@ -74,8 +74,8 @@ export const forms: Readonly<Record<Format, Form>> = {
 /** Returns the form of the page that names this operator. */
 export function pageOf(operator: Operator | null = null): Form {
   if (operator === null) return forms.html
-  const known = pages.get(operator)
-  if (known !== undefined) return known
+  const cached = pages.get(operator)
+  if (cached !== undefined) return cached
   const write: Write = (problem, heading) => renderHtml(problem, operator, heading)
   const page = form(forms.html.type, write, escapeHtml, policyWith(operator))
   pages.set(operator, page)

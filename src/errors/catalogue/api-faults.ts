@@ -58,7 +58,7 @@ export const apiFaults = {
   head_too_large: {
     code: 6003,
     status: 431,
-    sentence: (most: number) => `The header section is larger than ${most} bytes`,
+    sentence: (maxBytes: number) => `The header section is larger than ${maxBytes} bytes`,
     when: 'The header section is too large.',
   },
   wrong_type: {
@@ -76,7 +76,7 @@ export const apiFaults = {
   too_large: {
     code: 6005,
     status: 413,
-    sentence: (most: number) => `The body is larger than ${most} bytes`,
+    sentence: (maxBytes: number) => `The body is larger than ${maxBytes} bytes`,
     when: 'The body is too large.',
   },
   call_too_large: {
@@ -350,7 +350,7 @@ export const apiFaults = {
   too_many_dynamic_routes: {
     code: 10414,
     status: 409,
-    sentence: (most: number) => `The gateway already has ${most} dynamic routes: delete one first`,
+    sentence: (maxCount: number) => `The gateway already has ${maxCount} dynamic routes: delete one first`,
     when: 'The gateway has the most dynamic routes that it may have.',
   },
   policy_taken: {
@@ -363,13 +363,13 @@ export const apiFaults = {
   too_many_policies: {
     code: 10414,
     status: 409,
-    sentence: (most: number) => `The draft already has ${most} policies: delete one first`,
+    sentence: (maxCount: number) => `The draft already has ${maxCount} policies: delete one first`,
     when: 'The draft has the most policies that it may have.',
   },
   too_many_budget_alerts: {
     code: 10414,
     status: 409,
-    sentence: (most: number) => `The gateway already has ${most} budget alerts: delete one first`,
+    sentence: (maxCount: number) => `The gateway already has ${maxCount} budget alerts: delete one first`,
     when: 'The gateway has the most budget alerts that it may have.',
   },
   no_policy_draft: {
@@ -401,13 +401,13 @@ export const apiFaults = {
   too_many_custom_providers: {
     code: 10414,
     status: 409,
-    sentence: (most: number) => `The account already has ${most} custom providers: delete one first`,
+    sentence: (maxCount: number) => `The account already has ${maxCount} custom providers: delete one first`,
     when: 'The account has the most custom providers that it may have.',
   },
   too_many_provider_configs: {
     code: 10414,
     status: 409,
-    sentence: (most: number) => `The gateway already has ${most} keys of providers: delete one first`,
+    sentence: (maxCount: number) => `The gateway already has ${maxCount} keys of providers: delete one first`,
     when: 'The gateway has the most keys of providers that it may have.',
   },
   no_ai_host: {
@@ -493,7 +493,7 @@ export const apiFaults = {
   too_many_rules: {
     code: 10414,
     status: 409,
-    sentence: (most: number) => `The zone already has ${most} rules of this kind: delete one first`,
+    sentence: (maxCount: number) => `The zone already has ${maxCount} rules of this kind: delete one first`,
     when: 'The zone has the most rules that it may have.',
   },
   personal_token: {

@@ -45,8 +45,8 @@ function escapeQuoted(text: string): string {
 function templateOf(form: Form, { error, wording }: Refusal, documentation: string | null): Template {
   if (wording?.isOfRequest) return new Template(refuse(error, { wording }), documentation, form.write)
   const key = wording === null ? `${error} ${documentation}` : `${error} ${documentation} ${wording.heading}`
-  const known = form.templates.get(key)
-  if (known) return known
+  const cached = form.templates.get(key)
+  if (cached) return cached
   const template = new Template(refuse(error, wording === null ? {} : { wording }), documentation, form.write)
   form.templates.set(key, template)
   return template

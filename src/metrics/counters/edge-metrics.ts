@@ -134,8 +134,8 @@ export class EdgeMetrics {
 
   /** Created on first use; names come from the configuration, or are `none`. */
   zone(name: string): ZoneMetrics {
-    const known = this.zones.get(name)
-    if (known) return known
+    const metrics = this.zones.get(name)
+    if (metrics) return metrics
     const zone = new ZoneMetrics()
     this.zones.set(name, zone)
     return zone

@@ -9,8 +9,8 @@ export class LimitMetrics {
 
   /** Returns the numbers of a rule, created on first use; names come from the configuration. */
   rule(name: string): LimitDecisions {
-    const known = this.rules.get(name)
-    if (known) return known
+    const metrics = this.rules.get(name)
+    if (metrics) return metrics
     const decisions = new LimitDecisions()
     this.rules.set(name, decisions)
     return decisions
