@@ -177,7 +177,7 @@ export class AdminServer {
         ifNoneMatch: question.ifNoneMatch ?? null,
         idempotencyKey: question.idempotencyKey ?? null,
         caller,
-        readBody: async most => (bytes.length > most ? null : bytes),
+        readBody: async maxBytes => (bytes.length > maxBytes ? null : bytes),
       },
       this.#facts,
     )
@@ -380,7 +380,7 @@ function requesterOf(request: IncomingMessage, sender: Sender, shown: LastToken)
     idempotencyKey: onlyOne(request, 'idempotency-key'),
     ...sender,
     shown,
-    readBody: most => readBody(request, most),
+    readBody: maxBytes => readBody(request, maxBytes),
   }
 }
 

@@ -31,8 +31,8 @@ export async function tailLogs({ account, params, query }: Call, { store }: Api)
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
   const { filters, after, limit } = read
-  const most = filters.length === 0 ? limit : mostTailed
-  const { items, end } = await store.logs.tail(account, gateway.id, after, most)
+  const maxEntries = filters.length === 0 ? limit : mostTailed
+  const { items, end } = await store.logs.tail(account, gateway.id, after, maxEntries)
   const matching = filters.length === 0 ? items : items.filter(entry => matches(entry, filters))
   // At first, only the last ones are shown; later, none is left out.
   const shown = after === null ? matching.slice(-limit) : matching

@@ -34,8 +34,8 @@ export async function once(
     return current && (current.fingerprint === fingerprint ? replay(current, api) : otherBody)
   }
   for (;;) {
-    const known = await find()
-    if (known) return known
+    const response = await find()
+    if (response) return response
     const made = await make(keep)
     if (made?.status === 200) return made
     // The conflict may stem from the same request a moment ago.

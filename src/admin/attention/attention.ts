@@ -16,7 +16,7 @@ interface Found {
 interface Report {
   /** Ms since the epoch. */
   readonly at: number
-  readonly found: readonly Found[]
+  readonly results: readonly Found[]
 }
 
 interface Page {
@@ -106,7 +106,7 @@ export class Attention {
   }
 
   async #find(scene: Scene): Promise<Report> {
-    const found: Found[] = []
+    const results: Found[] = []
     for (const [permission, find] of finds) {
       const findings: Finding[] = []
       const counts = new Map<FindingKind, number>()
@@ -121,8 +121,8 @@ export class Attention {
         // A distrusted store has been found, and is the only finding possible.
         if (!(cause instanceof StoreDegraded)) throw cause
       }
-      found.push({ permission, findings, counts })
+      results.push({ permission, findings, counts })
     }
-    return { at: scene.now, found }
+    return { at: scene.now, results }
   }
 }

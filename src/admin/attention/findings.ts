@@ -196,15 +196,15 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
       yield ofLimit(state, `the gateway ${id}`, { type: 'gateway', id, name: id }, now)
     for (const gateway of gateways) {
       if (rulesOfGateway(gateway).length > 0) yield* inAlerts(store, gateway)
-      const { id, authentication, logManagement: most, logManagementStrategy } = gateway
+      const { id, authentication, logManagement: maxEntries, logManagementStrategy } = gateway
       const resource = { type: 'gateway', id, name: id } as const
       if (!authentication && (await hasCalls(store, gateway, now))) {
         const message = `The gateway ${id} requires no token, and got calls in the last 7 days.`
         yield { kind: 'gateway_open', severity: 'warning', message, resource }
       }
-      if (logManagementStrategy !== 'STOP_INSERTING' || most === 0) continue
-      if ((await store.logs.count(account, id)) < most) continue
-      const message = `The log of the gateway ${id} is at its limit of ${most} entries, and stores no more.`
+      if (logManagementStrategy !== 'STOP_INSERTING' || maxEntries === 0) continue
+      if ((await store.logs.count(account, id)) < maxEntries) continue
+      const message = `The log of the gateway ${id} is at its limit of ${maxEntries} entries, and stores no more.`
       yield { kind: 'log_full', severity: 'warning', message, resource }
     }
   }
@@ -279,10 +279,10 @@ async function* inMembers({ store, account }: Scene): AsyncGenerator<Finding> {
     if (settings.enforceTwoFactor !== true) continue
     const users = await usersOf(store.users, accepted)
     for (const { id, user } of accepted) {
-      const found = users.get(user)
-      if (found === undefined || !lacksSecondFactor(found, settings)) continue
-      const message = `The account requires a second factor that ${found.email} does not have.`
-      const resource = { type: 'member', id, name: found.email } as const
+      const record = users.get(user)
+      if (record === undefined || !lacksSecondFactor(record, settings)) continue
+      const message = `The account requires a second factor that ${record.email} does not have.`
+      const resource = { type: 'member', id, name: record.email } as const
       yield { kind: 'second_factor_missing', severity: 'warning', message, resource }
     }
   }

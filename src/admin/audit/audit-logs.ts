@@ -175,8 +175,8 @@ function viewMetadata({ actor, ray, changed, address, app, proof, dropped }: Aud
       oauth_grant_id: actor,
     }
   const shown = proof && { method: proof.method, ...(proof.failure && { reason: proof.failure }) }
-  const known = { ray, changed, ...shown, ...means, ...(proxy !== null && { unvouched_proxy: proxy }) }
-  if (dropped === undefined) return known
+  const details = { ray, changed, ...shown, ...means, ...(proxy !== null && { unvouched_proxy: proxy }) }
+  if (dropped === undefined) return details
   const { count, from, to } = dropped
-  return { ...known, dropped: { count, from: isoTime(from), to: isoTime(to) } }
+  return { ...details, dropped: { count, from: isoTime(from), to: isoTime(to) } }
 }

@@ -93,11 +93,11 @@ export class AlertWatch {
     const levels = await levelsOf(gateway, store, now)
     const { record } = current
     const { alerts } = record
-    const kept = remaining(record.deliveries, alerts, new Map(levels.map(one => [one.bucket, one])), now)
-    const added = crossings(kept, alerts, levels).map(one => deliveryOf(one, gateway, now))
-    const all = [...kept, ...added]
+    const rest = remaining(record.deliveries, alerts, new Map(levels.map(one => [one.bucket, one])), now)
+    const added = crossings(rest, alerts, levels).map(one => deliveryOf(one, gateway, now))
+    const all = [...rest, ...added]
     const due = all.filter(({ nextAt }) => nextAt !== null && nextAt <= now).slice(0, maxAtOnce)
-    if (due.length === 0 && kept.length === record.deliveries.length) return
+    if (due.length === 0 && rest.length === record.deliveries.length) return
     const deliveries = all.map(one => (due.includes(one) ? { ...one, nextAt: now + claim } : one))
     // Another process has looked meanwhile.
     if (!(await store.budgetAlertSets.replace({ ...record, deliveries }, current.version))) return

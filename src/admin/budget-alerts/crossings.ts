@@ -28,11 +28,11 @@ export function remaining(
   levels: ReadonlyMap<string, Level>,
   now: number,
 ): readonly AlertDelivery[] {
-  const wanted = new Set(
+  const currentKeys = new Set(
     alerts.flatMap(({ id, thresholds }) => thresholds.map(percent => `${id} ${percent}`)),
   )
   return deliveries.filter(({ alert, bucket, threshold, until }) => {
-    if (!wanted.has(`${alert} ${threshold}`) || until <= now) return false
+    if (!currentKeys.has(`${alert} ${threshold}`) || until <= now) return false
     const level = levels.get(bucket)
     return level === undefined || level.percent > threshold - margin
   })
@@ -50,19 +50,20 @@ export function crossings(
   alerts: readonly BudgetAlert[],
   levels: Iterable<Level>,
 ): readonly Crossing[] {
-  const told = new Map<string, number>()
+  const highestOf = new Map<string, number>()
   for (const { alert, bucket, threshold } of deliveries) {
     const key = `${alert} ${bucket}`
-    told.set(key, Math.max(told.get(key) ?? 0, threshold))
+    highestOf.set(key, Math.max(highestOf.get(key) ?? 0, threshold))
   }
-  const found: Crossing[] = []
+  const crossed: Crossing[] = []
   for (const level of levels)
     for (const alert of alerts) {
       const threshold = alert.thresholds.findLast(threshold => level.percent >= threshold)
-      if (threshold === undefined || threshold <= (told.get(`${alert.id} ${level.bucket}`) ?? 0)) continue
-      found.push({ alert, level, threshold })
+      if (threshold === undefined || threshold <= (highestOf.get(`${alert.id} ${level.bucket}`) ?? 0))
+        continue
+      crossed.push({ alert, level, threshold })
     }
-  return found.slice(0, Math.max(0, maxDeliveries - deliveries.length))
+  return crossed.slice(0, Math.max(0, maxDeliveries - deliveries.length))
 }
 
 const minute = 60_000

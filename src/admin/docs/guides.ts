@@ -33,8 +33,8 @@ ${items}</ul>`
 
 export async function guide(name: string): Promise<DocsPage | null> {
   if (!names.includes(name)) return null
-  const known = cached.get(name)
-  if (known !== undefined) return known
+  const guide = cached.get(name)
+  if (guide !== undefined) return guide
   const page = await render(textOf(name))
   cached.set(name, page)
   return page

@@ -168,12 +168,12 @@ function rulesOf(schema: Schema, schemas: Schemas): readonly string[] {
   return [...rules, ...rulesOf(items, schemas).map(rule => `each: ${rule}`)]
 }
 
-function range(least: unknown, most: unknown, what: string): string {
-  const bound = Number(most ?? least)
+function range(min: unknown, max: unknown, what: string): string {
+  const bound = Number(max ?? min)
   const unit = bound === 1 ? what : `${what}s`
-  if (least === undefined) return bound === 0 ? `no ${what}s` : `at most ${most} ${unit}`
-  if (most === undefined) return `at least ${least} ${unit}`
-  return least === most ? `${least} ${unit}` : `${least} to ${most} ${unit}`
+  if (min === undefined) return bound === 0 ? `no ${what}s` : `at most ${max} ${unit}`
+  if (max === undefined) return `at least ${min} ${unit}`
+  return min === max ? `${min} ${unit}` : `${min} to ${max} ${unit}`
 }
 
 function code(text: string): string {

@@ -16,7 +16,7 @@ export interface Zones {
   /** The base of the `type` URIs of errors, without a trailing slash. */
   readonly documentation: string | null
   /** Explains what would happen to a request; null if no process serves requests. */
-  explain(asked: RequestInQuestion): Promise<Explained | null>
+  explain(question: RequestInQuestion): Promise<Explained | null>
   /** Returns the keys closest to the named limits, for each process that serves requests. */
   nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
   certificates(name: string): readonly HostCertificateInfo[]

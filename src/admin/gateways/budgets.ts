@@ -25,8 +25,8 @@ export async function listGatewayBudgets(
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
   const rules = rulesOfGateway(gateway)
-  const known = await knownFor(rules, gateway, store)
-  return success(await viewBudgets(rules, gateway, known, store, now))
+  const calls = await knownFor(rules, gateway, store)
+  return success(await viewBudgets(rules, gateway, calls, store, now))
 }
 
 /** Starts the budgets of a rule over, or one of them: by the id of the rule, or of the budget. */
@@ -37,10 +37,10 @@ export async function resetGatewayBudget(call: Call, { store, log }: Api): Promi
   const id = params.budget_id!
   const rule = ruleNamed(rulesOfGateway(gateway), id, now)
   if (rule === undefined) return noBudget
-  const known = await knownFor([rule], gateway, store)
+  const calls = await knownFor([rule], gateway, store)
   const resource = { resourceKind: 'gateway', resource: gateway.id } as const
   const audit = auditOf(call, 'reset', resource, [], resetValues(id))
-  return success(await resetBudgets({ rule, id, owner: gateway, audit }, known, { store, log }, now))
+  return success(await resetBudgets({ rule, id, owner: gateway, audit }, calls, { store, log }, now))
 }
 
 const noBudget = failure('no_such', 'Budget')

@@ -16,8 +16,8 @@ export async function listGatewayRateLimits(
   if (gateway === null) return noGateway
   const { rateLimit = null } = gateway
   if (rateLimit === null || rateLimit.limit === 0) return success([])
-  const { technique, interval, limit: most, key = 'gateway' } = rateLimit
-  const limit = gatewayLimitOf(gateway, technique, most, interval * 1000)
+  const { technique, interval, limit: max, key = 'gateway' } = rateLimit
+  const limit = gatewayLimitOf(gateway, technique, max, interval * 1000)
   const keys = joinNear(await zones.nearLimits([limit.name]))
   const nearest = keys.map(async near => ({
     key: partsOf(near.key),
@@ -25,7 +25,7 @@ export async function listGatewayRateLimits(
   }))
   return success([
     {
-      ...{ name: gatewayLimitName, limit: most, window: technique, period: interval },
+      ...{ name: gatewayLimitName, limit: max, window: technique, period: interval },
       key: key === 'gateway' ? [] : [key],
       nearest: await Promise.all(nearest),
     },

@@ -38,11 +38,11 @@ export function senderOf(
     return { address: peer, peer, isDirect, isVouched: false, base, ray: nextRay() }
   }
   const vouched = hops.length === 1 ? (sidePortAuth?.read(hops[0]!) ?? null) : null
-  const known = vouched ?? { address: null, ray: nextRay() }
+  const caller = vouched ?? { address: null, ray: nextRay() }
   const isVouched = vouched !== null
-  const { host, 'x-forwarded-host': asked, 'x-forwarded-proto': proto } = headers
-  const base = isVouched ? baseOf(asked, proto) : baseOf(host)
-  return { ...known, peer, isDirect: false, isVouched, base }
+  const { host, 'x-forwarded-host': forwardedHost, 'x-forwarded-proto': proto } = headers
+  const base = isVouched ? baseOf(forwardedHost, proto) : baseOf(host)
+  return { ...caller, peer, isDirect: false, isVouched, base }
 }
 
 /** Most requests in a row are for the same Host. */

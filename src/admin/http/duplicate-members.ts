@@ -12,9 +12,9 @@ interface Open {
   at: string | number
 }
 
-/** Returns the pointers (RFC 6901) of at most `most` repeated members of valid JSON. */
-export function repeatedMembers(json: string, most: number): readonly string[] {
-  const found: string[] = []
+/** Returns the pointers (RFC 6901) of at most `maxCount` repeated members of valid JSON. */
+export function repeatedMembers(json: string, maxCount: number): readonly string[] {
+  const pointers: string[] = []
   const path: Open[] = []
   let text = ''
   for (const [part] of json.matchAll(token)) {
@@ -24,12 +24,12 @@ export function repeatedMembers(json: string, most: number): readonly string[] {
     else if (part === ',' && open && !open.names) open.at = Number(open.at) + 1
     else if (part === ':' && open?.names) {
       open.at = JSON.parse(text) as string
-      if (open.names.has(open.at)) found.push(pointerOf(path))
-      if (found.length === most) break
+      if (open.names.has(open.at)) pointers.push(pointerOf(path))
+      if (pointers.length === maxCount) break
       open.names.add(open.at)
     } else text = part
   }
-  return found
+  return pointers
 }
 
 /** Or at an enclosing place, if deeper than any valid body: no response may outgrow its request. */

@@ -48,18 +48,18 @@ export class Field {
     return this.refuse('must be true or false')
   }
 
-  integer(least: number, most: number): number | null {
+  integer(min: number, max: number): number | null {
     const { value } = this
     if (value === undefined) return null
-    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
-    return this.refuse(`must be a whole number from ${least} to ${most}`)
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+    return this.refuse(`must be a whole number from ${min} to ${max}`)
   }
 
-  text(most: number): string | null {
+  text(maxLength: number): string | null {
     const { value } = this
     if (value === undefined) return null
-    if (typeof value !== 'string' || value.trim() === '' || value.length > most)
-      return this.refuse(`must be a string of 1 to ${most} characters`)
+    if (typeof value !== 'string' || value.trim() === '' || value.length > maxLength)
+      return this.refuse(`must be a string of 1 to ${maxLength} characters`)
     return unprintable.test(value)
       ? this.refuse('must not contain control characters or lone surrogates')
       : value
@@ -97,12 +97,12 @@ export class Field {
     return time ?? this.refuse('must be a time such as 2030-01-31T12:00:00Z')
   }
 
-  items(least: number, most: number): readonly Field[] {
+  items(min: number, max: number): readonly Field[] {
     const { value } = this
     if (value === undefined) return []
-    if (Array.isArray(value) && value.length >= least && value.length <= most)
+    if (Array.isArray(value) && value.length >= min && value.length <= max)
       return value.map((item, i) => this.#at(item, String(i), `${this.#name}[${i}]`))
-    this.refuse(`must be a list of ${least} to ${most} items`)
+    this.refuse(`must be a list of ${min} to ${max} items`)
     return []
   }
 
@@ -128,9 +128,9 @@ export class Field {
     return this.refuse('must be an object')
   }
 
-  #refuseUnknown(name: string, known: readonly string[]): void {
+  #refuseUnknown(name: string, names: readonly string[]): void {
     if (this.#faults.length >= maxFaults) return
-    const hint = didYouMean(name.slice(0, maxNameLength), known)
+    const hint = didYouMean(name.slice(0, maxNameLength), names)
     this.#member(undefined, name).refuse(`is an unknown member${hint}`, 'unknown')
   }
 

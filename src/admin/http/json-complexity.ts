@@ -8,12 +8,12 @@ const step = 256 * 1024
 /**
  * Counts commas, colons and opening brackets outside of strings. For invalid JSON, either result is possible.
  */
-export async function hasMoreParts(json: Uint8Array, most: number): Promise<boolean> {
+export async function hasMoreParts(json: Uint8Array, maxParts: number): Promise<boolean> {
   const count = new PartCount()
   for (let from = 0; from < json.length; from += step) {
     if (from > 0) await nextTurn()
     count.add(json.subarray(from, from + step))
-    if (count.parts > most) return true
+    if (count.parts > maxParts) return true
   }
   return false
 }

@@ -38,9 +38,9 @@ export function parseIfMatch(field: string, countsWeak = false): readonly string
   member.lastIndex = 0
   let hasAny = false
   while (member.lastIndex < field.length) {
-    const found = member.exec(field)
-    if (found === null) return null
-    const [, isWeak, tag] = found
+    const match = member.exec(field)
+    if (match === null) return null
+    const [, isWeak, tag] = match
     hasAny ||= tag !== undefined
     if (tag !== undefined && (countsWeak || isWeak === undefined)) tags.push(tag)
   }

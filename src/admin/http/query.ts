@@ -21,10 +21,10 @@ const lastPage = 1_000_000
 const maxFaults = 20
 const maxTextLength = 500
 
-export function strayParameters(query: URLSearchParams, known: readonly string[]): readonly Fault[] {
+export function strayParameters(query: URLSearchParams, names: readonly string[]): readonly Fault[] {
   if (query.size === 0) return []
   const faults = [...new Set(query.keys())].flatMap(name => {
-    if (!known.includes(name)) return [wrong('unknown', name, 'is an unknown query parameter')]
+    if (!names.includes(name)) return [wrong('unknown', name, 'is an unknown query parameter')]
     return query.getAll(name).length > 1 ? [wrong('repeated', name, 'must be given once')] : []
   })
   return faults.slice(0, maxFaults)
@@ -40,10 +40,10 @@ export class Parameters {
   }
 
   /** Reads `page` (from 1) or `cursor`, and `per_page`. */
-  page(usual = 20, most = maxPerPage): PageQuery {
+  page(usual = 20, maxItems = maxPerPage): PageQuery {
     return {
       page: this.wholeNumber('page', 1, lastPage, 1),
-      perPage: this.wholeNumber('per_page', 1, most, usual),
+      perPage: this.wholeNumber('per_page', 1, maxItems, usual),
       after: this.#cursor(),
     }
   }
@@ -73,16 +73,16 @@ export class Parameters {
   /** Reads a whole number between two bounds of at least 0; `usual` if absent. */
   wholeNumber<Usual extends number | null>(
     name: string,
-    least: number,
-    most: number,
+    min: number,
+    max: number,
     usual: Usual,
   ): number | Usual {
     const value = this.#query.get(name)
     if (value === null) return usual
     const number = /^[0-9]{1,7}$/.test(value) ? Number(value) : -1
-    return number >= least && number <= most
+    return number >= min && number <= max
       ? number
-      : this.#refuse<number | Usual>(name, `must be a whole number from ${least} to ${most}`, usual)
+      : this.#refuse<number | Usual>(name, `must be a whole number from ${min} to ${max}`, usual)
   }
 
   /** Records a violation, in words that follow the name of the parameter. */

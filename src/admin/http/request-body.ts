@@ -13,7 +13,7 @@ import { repeatedMembers } from './duplicate-members.ts'
 export interface BodyKind {
   readonly type: string
   readonly isType: RegExp
-  readonly most: number
+  readonly maxBytes: number
   readonly parse: (text: string) => { value: unknown } | ApiResponse
   /** Maximum of commas, colons and opening brackets outside of strings. */
   readonly maxParts: number
@@ -29,7 +29,7 @@ const mebibyte = 1024 * 1024
 export const jsonBody: BodyKind = {
   type: 'application/json',
   isType: /^application\/json[ \t]*(?:;|$)/i,
-  most: mebibyte,
+  maxBytes: mebibyte,
   parse: parseJson,
   // Fifty times as many as the largest valid one.
   maxParts: 20_000,
@@ -38,21 +38,21 @@ export const jsonBody: BodyKind = {
 export const htmlBody: BodyKind = {
   type: 'text/html',
   isType: /^text\/html[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i,
-  most: maxErrorPage,
+  maxBytes: maxErrorPage,
   parse: html => ({ value: html }),
   maxParts: Infinity,
 }
 
 /** JSON that may contain such a page, escaped. */
-export const largeJsonBody: BodyKind = { ...jsonBody, most: 4 * mebibyte }
+export const largeJsonBody: BodyKind = { ...jsonBody, maxBytes: 4 * mebibyte }
 
 /** Refuses a body that is too large (413), of another type (415), or invalid (400). */
 export async function readInput(
   kind: BodyKind | null,
   contentType: string | null,
-  readBytes: (most: number) => Promise<Buffer | null>,
+  readBytes: (maxBytes: number) => Promise<Buffer | null>,
 ): Promise<Input | ApiResponse> {
-  const bytes = await readBytes((kind ?? jsonBody).most)
+  const bytes = await readBytes((kind ?? jsonBody).maxBytes)
   if (kind === null && bytes?.length === 0) return noInput
   const parsed = await parseBody(bytes, contentType, kind ?? jsonBody)
   if ('status' in parsed) return parsed
@@ -62,9 +62,9 @@ export async function readInput(
 export const noInput: Input = { value: null, bytes: null }
 
 /** Null when it is too large: the rest is then discarded, so that its sender gets to see the response. */
-export async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
-  const isTooLarge = Number(request.headers['content-length'] ?? 0) > most
-  const body = isTooLarge ? null : await collect(request, most)
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
+  const isTooLarge = Number(request.headers['content-length'] ?? 0) > maxBytes
+  const body = isTooLarge ? null : await collect(request, maxBytes)
   if (body === null) request.resume()
   return body
 }
@@ -72,9 +72,9 @@ export async function readBody(request: IncomingMessage, most: number): Promise<
 async function parseBody(
   body: Buffer | null,
   contentType: string | null,
-  { type, isType, most, parse, maxParts }: BodyKind,
+  { type, isType, maxBytes, parse, maxParts }: BodyKind,
 ): Promise<{ value: unknown } | ApiResponse> {
-  if (body === null) return failure('too_large', most)
+  if (body === null) return failure('too_large', maxBytes)
   if (!isType.test(contentType ?? '')) return failure('wrong_type', type)
   if (body.length > maxParts && (await hasMoreParts(body, maxParts)))
     return failure('unreadable_body', `JSON with at most ${maxParts} values`)
@@ -108,12 +108,12 @@ function repetition(pointer: string): Fault {
   return faultAt(pointer, 'repeated', pointer, 'is a duplicate member')
 }
 
-async function collect(request: IncomingMessage, most: number): Promise<Buffer | null> {
+async function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length
-    if (size > most) return null
+    if (size > maxBytes) return null
     chunks.push(chunk as Buffer)
   }
   return Buffer.concat(chunks)

@@ -17,7 +17,7 @@ export interface Requester extends Sender {
   /** The authenticated caller of an in-process request: no HTTP request can set it. */
   readonly caller?: Token
   /** Reads the body to its end; null when it has more than so many bytes. */
-  readonly readBody: (most: number) => Promise<Buffer | null>
+  readonly readBody: (maxBytes: number) => Promise<Buffer | null>
 }
 
 export interface ApiRequest {

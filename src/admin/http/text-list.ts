@@ -5,13 +5,13 @@ import type { Field } from './field.ts'
 /** Reads a list whose texts pass a rule; absent means the stored list, and null an empty one if allowed. */
 export function readList(
   field: Field,
-  least: 0 | 1,
-  most: number,
+  min: 0 | 1,
+  max: number,
   current: readonly string[],
   faultOf: (text: string) => string | null,
 ): readonly string[] {
   if (field.value === undefined) return current
-  return field.value === null && least === 0 ? [] : textsOf(distinct(field.items(least, most)), faultOf)
+  return field.value === null && min === 0 ? [] : textsOf(distinct(field.items(min, max)), faultOf)
 }
 
 export function textsOf(

@@ -58,8 +58,8 @@ export async function getClient(call: Call, api: Api): Promise<ApiResponse> {
 
 /** The same record, which is immutable, gets the same response under the same server keys. */
 function respondWith(client: OAuthClient, { secrets }: Api): ApiResponse {
-  const known = responses.get(client)
-  if (known?.secrets === secrets) return known.response
+  const cached = responses.get(client)
+  if (cached?.secrets === secrets) return cached.response
   const response = success(viewClient(client, secrets), etagOf(client))
   responses.set(client, { secrets, response })
   return response

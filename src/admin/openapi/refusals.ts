@@ -74,20 +74,20 @@ const unknown = refusal('no_such')
 
 function ofKind(kind: BodyKind): readonly Refusal[] {
   return [
-    kind.most === jsonBody.most ? tooLarge : largerThan(kind.most),
+    kind.maxBytes === jsonBody.maxBytes ? tooLarge : largerThan(kind.maxBytes),
     kind.type === jsonBody.type ? noJson : noneOf(kind.type),
   ]
 }
 
-function largerThan(most: number): Refusal {
-  return refusals(['too_large'], `The body is larger than ${most} bytes.`)
+function largerThan(maxBytes: number): Refusal {
+  return refusals(['too_large'], `The body is larger than ${maxBytes} bytes.`)
 }
 
 function noneOf(type: string): Refusal {
   return refusals(['wrong_type'], `The Content-Type is not ${type}.`)
 }
 
-const tooLarge = largerThan(jsonBody.most)
+const tooLarge = largerThan(jsonBody.maxBytes)
 const noJson = noneOf(jsonBody.type)
 
 function ofHeader(name: NonNullable<Row['headers']>[number], hasBody: boolean): readonly Refusal[] {

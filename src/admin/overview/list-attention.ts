@@ -30,7 +30,7 @@ export async function listAttention({ account, caller, now }: Call, api: Api): P
     pools,
     certificates,
   })
-  const seen = report?.found.filter(({ permission }) => permits(caller, permission, account)) ?? []
+  const seen = report?.results.filter(({ permission }) => permits(caller, permission, account)) ?? []
   const items = seen
     .flatMap(({ findings }) => findings)
     .sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))

@@ -21,10 +21,10 @@ export async function listAccounts({ caller, query }: Call, { store }: Api): Pro
   const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const name = query.get('name')?.toLowerCase() ?? ''
-  const found = (await store.accounts.list()).filter(
+  const matches = (await store.accounts.list()).filter(
     account => reaches(caller, account.id) && account.name.toLowerCase().includes(name),
   )
-  return pageOfAll(descending ? found.toReversed() : found, page, viewAccount)
+  return pageOfAll(descending ? matches.toReversed() : matches, page, viewAccount)
 }
 
 export async function getAccount({ account }: Call, { store }: Api): Promise<ApiResponse> {

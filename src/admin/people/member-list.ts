@@ -66,10 +66,11 @@ async function placesOf(
   const textOf = textsBy[order ?? 'user.email']
   const places: Place[] = []
   for await (const some of members.walk(account)) {
-    const wanted = holds === null ? some : some.filter(holds)
-    const known = order === 'status' && search === '' ? new Map<string, User>() : await usersOf(users, wanted)
-    for (const member of wanted) {
-      const user = known.get(member.user)!
+    const holders = holds === null ? some : some.filter(holds)
+    const usersById =
+      order === 'status' && search === '' ? new Map<string, User>() : await usersOf(users, holders)
+    for (const member of holders) {
+      const user = usersById.get(member.user)!
       if (search === '' || isMatch(member, user, search))
         places.push({ id: member.id, text: textOf(member, user) })
     }

@@ -44,12 +44,12 @@ export async function listMemberships({ actor, query }: UserCall, { store }: Api
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const names = [query.get('name'), query.get('account.name')].map(name => name?.toLowerCase() ?? '')
   const all = await mapInTurns(await membershipsOf(actor.user, store), member => withAccount(member, store))
-  const found = all
+  const matches = all
     .filter(one => one !== null)
     .filter(({ member }) => status === null || member.status === status)
     .filter(({ account }) => names.every(name => account.name.toLowerCase().includes(name)))
-  if (order !== null) found.sort((one, other) => compare(keys[order](one), keys[order](other)))
-  return pageOfAll(descending ? found.reverse() : found, page, viewMembership)
+  if (order !== null) matches.sort((one, other) => compare(keys[order](one), keys[order](other)))
+  return pageOfAll(descending ? matches.reverse() : matches, page, viewMembership)
 }
 
 export async function getMembership(call: UserCall, api: Api): Promise<ApiResponse> {
@@ -121,8 +121,8 @@ async function findMembership(
 ): Promise<Versioned<Member> | null> {
   const id = params.membership_id!
   if (!isId(id)) return null
-  const found = (await membershipsOf(actor.user, store)).find(member => member.id === id)
-  return found ? store.members.get(found.account, id) : null
+  const membership = (await membershipsOf(actor.user, store)).find(member => member.id === id)
+  return membership ? store.members.get(membership.account, id) : null
 }
 
 async function withAccount(member: Member, { accounts }: Api['store']): Promise<Membership | null> {

@@ -42,12 +42,13 @@ export async function callsOf(account: string, { store, logSeries }: Api, now: n
       for (const cells of series.windows) {
         await pause()
         for (const { kind, latest, sum } of cells.all()) {
-          let found = sums.get(kind.provider)
-          if (found === undefined) sums.set(kind.provider, (found = { all: nothing(), models: new Map() }))
-          add(found.all, sum, latest)
+          let ofProvider = sums.get(kind.provider)
+          if (ofProvider === undefined)
+            sums.set(kind.provider, (ofProvider = { all: nothing(), models: new Map() }))
+          add(ofProvider.all, sum, latest)
           if (kind.model === null) continue
-          let model = found.models.get(kind.model)
-          if (model === undefined) found.models.set(kind.model, (model = nothing()))
+          let model = ofProvider.models.get(kind.model)
+          if (model === undefined) ofProvider.models.set(kind.model, (model = nothing()))
           add(model, sum, latest)
         }
       }

@@ -7,6 +7,6 @@ export async function usersOf(
   users: Users,
   members: readonly Pick<Member, 'user'>[],
 ): Promise<ReadonlyMap<string, User>> {
-  const found = await users.withIds(members.map(({ user }) => user))
-  return new Map(found.map(user => [user.id, user]))
+  const records = await users.withIds(members.map(({ user }) => user))
+  return new Map(records.map(user => [user.id, user]))
 }

@@ -48,13 +48,13 @@ export function cutOf({ page, perPage, after }: PageQuery): Page {
 }
 
 export function responseOf<T>(
-  found: readonly T[],
+  records: readonly T[],
   { page, perPage }: PageQuery,
   total: number,
   { view, placeOf }: { readonly view: (record: T) => unknown; readonly placeOf: (record: T) => Position },
 ): Promise<ApiResponse> {
-  const items = found.slice(0, perPage)
-  const cursor = found.length > perPage ? cursorOf(placeOf(items.at(-1)!)) : null
+  const items = records.slice(0, perPage)
+  const cursor = records.length > perPage ? cursorOf(placeOf(items.at(-1)!)) : null
   return listInTurns(items, view, { page, perPage, total, cursor })
 }
 

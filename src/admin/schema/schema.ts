@@ -19,16 +19,16 @@ export function open(required: Members, optional: Members = {}): Schema {
   }
 }
 
-export function listOf(items: Schema, least = 0, most?: number): Schema {
-  return { type: 'array', items, ...(least > 0 && { minItems: least }), ...(most && { maxItems: most }) }
+export function listOf(items: Schema, min = 0, max?: number): Schema {
+  return { type: 'array', items, ...(min > 0 && { minItems: min }), ...(max && { maxItems: max }) }
 }
 
-export function setOf(items: Schema, least = 0, most?: number): Schema {
-  return { ...listOf(items, least, most), uniqueItems: true }
+export function setOf(items: Schema, min = 0, max?: number): Schema {
+  return { ...listOf(items, min, max), uniqueItems: true }
 }
 
-export function whole(least: number, most?: number): Schema {
-  return { type: 'integer', minimum: least, ...(most !== undefined && { maximum: most }) }
+export function whole(min: number, max?: number): Schema {
+  return { type: 'integer', minimum: min, ...(max !== undefined && { maximum: max }) }
 }
 
 export function oneOf(choices: readonly unknown[]): Schema {
@@ -72,12 +72,12 @@ export const writtenTime: Schema = {
 }
 
 /** Its pattern is limited to syntax that the regular expressions of all languages share. */
-export function printable(most: number, more = ''): Schema {
+export function printable(maxLength: number, more = ''): Schema {
   return {
     ...text,
     description: `Not blank, without line breaks or characters that change text direction (U+202A to U+202E, U+2066 to U+2069)${more}.`,
     minLength: 1,
-    maxLength: most,
+    maxLength: maxLength,
     pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$',
   }
 }

@@ -58,12 +58,12 @@ export function readSpendLimits(field: Field, owner: SpendOwner): SpendLimits | 
  * Reads an amount of USD with up to 9 decimals, above 0; null if absent or at fault. Nothing costs
  * nothing: that is what a limit is for.
  */
-export function readDollars(field: Field, most: number): number | null {
+export function readDollars(field: Field, max: number): number | null {
   const { value } = field
   if (value === undefined) return null
-  if (typeof value === 'number' && value > 0 && value <= most && Number(value.toFixed(9)) === value)
+  if (typeof value === 'number' && value > 0 && value <= max && Number(value.toFixed(9)) === value)
     return value
-  return field.refuse(`must be a number of USD above 0, up to ${most}, with at most 9 decimals`)
+  return field.refuse(`must be a number of USD above 0, up to ${max}, with at most 9 decimals`)
 }
 
 type WithoutId = Omit<SpendRule, 'id'>

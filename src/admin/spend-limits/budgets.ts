@@ -44,12 +44,12 @@ export const noCalls: KnownCalls = { calls: [], names: new Map() }
 export async function viewBudgets(
   rules: readonly CompiledRule[],
   owner: Owner,
-  known: KnownCalls,
+  calls: KnownCalls,
   store: Store,
   now: number,
 ) {
   const refused = await refusedCalls(owner.account, store, now)
-  return Promise.all(rules.map(rule => viewRule(rule, owner, known, refused, store, now)))
+  return Promise.all(rules.map(rule => viewRule(rule, owner, calls, refused, store, now)))
 }
 
 /** Finds a rule by its id or that of one of its buckets. */
@@ -60,12 +60,12 @@ export function ruleNamed(rules: readonly CompiledRule[], id: string, now: numbe
 /** Starts a bucket over, or with the id of the rule all of its known ones, and shows the rule. */
 export async function resetBudgets(
   { rule, id, owner, audit }: Reset,
-  known: KnownCalls,
+  calls: KnownCalls,
   { store, log }: { readonly store: Store; readonly log: Logger },
   now: number,
 ) {
   const bucket = rule.rule.id === id ? null : rule.bucketNamed(id, now)
-  const buckets = bucket === null ? bucketsOf(rule, known.calls, now) : [bucket]
+  const buckets = bucket === null ? bucketsOf(rule, calls.calls, now) : [bucket]
   try {
     // First, since a reset without an entry could not be reported any more.
     await store.audit.append(audit)
@@ -75,7 +75,7 @@ export async function resetBudgets(
     if (failure instanceof StoreUnreachable) tellAudit(log, audit, 'audit: write not confirmed')
     throw failure
   }
-  return viewRule(rule, owner, known, await refusedCalls(owner.account, store, now), store, now)
+  return viewRule(rule, owner, calls, await refusedCalls(owner.account, store, now), store, now)
 }
 
 interface Reset {

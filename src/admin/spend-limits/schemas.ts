@@ -35,8 +35,8 @@ import {
 import { maxListed } from './budgets.ts'
 
 const id: Schema = { ...text, pattern: idPattern.source }
-const most = Math.max(...units.map(unit => mostOf[unit]))
-const limit: Schema = { ...number, exclusiveMinimum: 0, maximum: most }
+const maxLimit = Math.max(...units.map(unit => mostOf[unit]))
+const limit: Schema = { ...number, exclusiveMinimum: 0, maximum: maxLimit }
 const spans = [whole(shortestWindow, longestWindow), oneOf(periods)]
 const zone: Schema = { ...text, pattern: zonePattern.source }
 const technique = oneOf(['fixed', 'sliding'])

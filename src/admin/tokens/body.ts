@@ -85,10 +85,10 @@ function readPolicy(policy: Field, account: string): Omit<Policy, 'id'> {
 
 function readGroup(group: Field): string[] {
   const { id, name } = group.members([], ['id', 'name'])
-  const found = permissionGroups.find(
-    known => known.id === id.value || (id.value === undefined && known.name === name.value),
+  const match = permissionGroups.find(
+    one => one.id === id.value || (id.value === undefined && one.name === name.value),
   )
-  if (found && (name.value === undefined || name.value === found.name)) return [found.id]
+  if (match && (name.value === undefined || name.value === match.name)) return [match.id]
   group.refuse('must have the id or name of a permission group: tokens/permission_groups lists them')
   return []
 }
@@ -133,8 +133,8 @@ function readCondition(condition: Field): Pick<Token, 'addressesIn' | 'addresses
   return { addressesIn: readNetworks(allowed, 1), addressesNotIn: readNetworks(denied, 0) }
 }
 
-function readNetworks(networks: Field, least: number): string[] {
-  return networks.items(least, maxAddresses).flatMap(network => {
+function readNetworks(networks: Field, minCount: number): string[] {
+  return networks.items(minCount, maxAddresses).flatMap(network => {
     const { value } = network
     if (typeof value === 'string' && parseNetwork(value)) return [value]
     network.refuse('must be an IP address or a network, such as 192.0.2.0/24 or 2001:db8::/32')

@@ -50,17 +50,17 @@ export async function listOwnTokens({ actor, query, now }: UserCall, { store }: 
   const members = (await store.members.ofUser(actor.user)).filter(
     member => member.status === 'accepted' && (account === null || member.account === account),
   )
-  const found: { readonly token: Token; readonly lastUsed: number | undefined }[] = []
+  const rows: { readonly token: Token; readonly lastUsed: number | undefined }[] = []
   for (const member of members) {
     const tokens = await tokensOf(member, store)
     const uses = await store.tokens.lastUses(
       member.account,
       tokens.map(({ id }) => id),
     )
-    for (const token of tokens) found.push({ token, lastUsed: uses.get(token.id) })
+    for (const token of tokens) rows.push({ token, lastUsed: uses.get(token.id) })
   }
-  found.sort((a, b) => b.token.issuedOn - a.token.issuedOn)
-  return pageOfAll(found, page, ({ token, lastUsed }) => viewToken(token, now, lastUsed))
+  rows.sort((a, b) => b.token.issuedOn - a.token.issuedOn)
+  return pageOfAll(rows, page, ({ token, lastUsed }) => viewToken(token, now, lastUsed))
 }
 
 export async function deleteOwnToken(call: UserCall, { store, log }: Api): Promise<ApiResponse> {
@@ -98,10 +98,10 @@ async function tokensOf(
   { account, id, user }: Pick<Member, 'account' | 'id' | 'user'>,
   { tokens }: Api['store'],
 ): Promise<readonly Token[]> {
-  const found: Token[] = []
+  const matches: Token[] = []
   for await (const some of tokens.walk(account))
-    found.push(...some.filter(({ person }) => person?.user === user && person.member === id))
-  return found
+    matches.push(...some.filter(({ person }) => person?.user === user && person.member === id))
+  return matches
 }
 
 /** An invalid id if there is none, which is refused with the rest of the body. */

@@ -73,13 +73,13 @@ function listedOf(
 
 function quotasOf({ name, quota }: ZoneConfig): Listed[] {
   return (['day', 'month'] as const).flatMap((window): Listed[] => {
-    const most = quota[window]
-    if (most === null) return []
+    const max = quota[window]
+    if (max === null) return []
     const view = {
-      ...{ kind: 'quota', name: `${name}:${window}`, applies_to: 'zone', route: null, limit: most, window },
+      ...{ kind: 'quota', name: `${name}:${window}`, applies_to: 'zone', route: null, limit: max, window },
       ...{ period: null, key: [], when: null, action: 'block' },
     }
-    const limit = quotaLimitOf(name, window, most)
+    const limit = quotaLimitOf(name, window, max)
     return [{ limit, hits: quotaHits(window), key: [], isShared: false, view }]
   })
 }
@@ -94,18 +94,18 @@ async function viewKey({ limit, key }: Listed, near: NearKey, store: Store, now:
 
 /** From the processes while the store is unreachable; `reset` is in seconds. */
 export async function useOf(limit: Limit, near: NearKey, { counters }: Pick<Store, 'counters'>, now: number) {
-  const { max: most, span, period } = limit
+  const { max, span, period } = limit
   const until = endOf(span, now)
   const window =
     span.kind === 'sliding' ? { kind: span.kind, period: span.period } : ({ kind: 'fixed', until } as const)
-  const asked = { key: near.storeKey, window, limit: most, done: 0, wanted: 0 }
-  const reply = counters.isUnreachable ? null : await counters.spend(asked).catch(() => null)
+  const request = { key: near.storeKey, window, limit: max, done: 0, wanted: 0 }
+  const reply = counters.isUnreachable ? null : await counters.spend(request).catch(() => null)
   const used = reply === null ? near.used : Math.max(0, reply.count + near.unreported)
   const full = span.kind === 'sliding' ? period : until - now
-  const wait = used >= most && reply !== null && reply.wait > 0 ? reply.wait : full
+  const wait = used >= max && reply !== null && reply.wait > 0 ? reply.wait : full
   return {
     used: Math.round(used),
-    remaining: Math.max(0, Math.round(most - used)),
+    remaining: Math.max(0, Math.round(max - used)),
     reset: Math.ceil(wait / 1000),
   }
 }

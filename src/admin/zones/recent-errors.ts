@@ -70,7 +70,7 @@ async function respond(
   const ray = parameters.text('ray')
   if (ray !== null && !/^[0-9a-f]{16}$/.test(ray)) parameters.refuse('ray', 'must be 16 hex digits')
   if (parameters.faults.length > 0) return failures(parameters.faults)
-  const found: Happened[] = []
+  const errors: Happened[] = []
   for (let from = 0; from < places.length; from += maxConcurrent) {
     const some = places.slice(from, from + maxConcurrent)
     const sums = await Promise.all(
@@ -79,12 +79,12 @@ async function respond(
     for (const [i, ofPlace] of sums.entries())
       for (const sum of ofPlace) {
         if (code !== null && readError(sum.name).code !== code) continue
-        found.push({ place: some[i]!, sum, count: sum.slots.reduce((total, [, count]) => total + count, 0) })
+        errors.push({ place: some[i]!, sum, count: sum.slots.reduce((total, [, count]) => total + count, 0) })
       }
   }
-  if (ray !== null) return respondWithRay(found, ray, page, tallies)
+  if (ray !== null) return respondWithRay(errors, ray, page, tallies)
   const ordered = await sortInTurns(
-    found,
+    errors,
     order === 'count' ? (a, b) => b.count - a.count : (a, b) => b.sum.last - a.sum.last,
   )
   const first = (page.page - 1) * page.perPage
@@ -93,18 +93,18 @@ async function respond(
   await mapInTurns(shown, async one =>
     occurrences.set(one, await tallies.occurrences('error', one.place.scope, one.sum.name)),
   )
-  const window = { page: page.page, perPage: page.perPage, total: found.length }
+  const window = { page: page.page, perPage: page.perPage, total: errors.length }
   return listInTurns(shown, one => view(one, occurrences.get(one)!), window)
 }
 
 async function respondWithRay(
-  found: readonly Happened[],
+  errors: readonly Happened[],
   ray: string,
   { page, perPage }: { readonly page: number; readonly perPage: number },
   tallies: Store['tallies'],
 ): Promise<ApiResponse> {
   const hits: ReturnType<typeof view>[] = []
-  await mapInTurns(found, async one => {
+  await mapInTurns(errors, async one => {
     const all = await tallies.occurrences('error', one.place.scope, one.sum.name)
     const own = all.filter(occurrence => occurrence.ray === ray)
     if (own.length > 0) hits.push(view(one, own))
@@ -115,14 +115,14 @@ async function respondWithRay(
 
 function view({ place, sum, count }: Happened, occurrences: readonly Occurrence[]) {
   const { code, gateway } = readError(sum.name)
-  const known = byCode.get(code)
+  const entry = byCode.get(code)
   return {
     place: place.kind,
     zone: place.zone,
     gateway_id: gateway,
     code,
-    name: known?.name ?? null,
-    title: known?.title ?? null,
+    name: entry?.name ?? null,
+    title: entry?.title ?? null,
     count,
     last_at: isoTime(sum.last),
     hours: sum.slots.map(([slot, count]) => ({ since: isoTime(slot), count })),

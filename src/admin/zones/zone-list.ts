@@ -24,13 +24,13 @@ export async function listZones({ caller, query }: Call, { store, zones }: Api):
   const account = query.get('account.id')
   const accounts = await store.accounts.list()
   const byId = new Map(accounts.map(one => [one.id, one]))
-  const found = zones.all().flatMap((zone): readonly Owned[] => {
+  const matches = zones.all().flatMap((zone): readonly Owned[] => {
     const owner = zone.account === null ? accounts[0] : byId.get(zone.account)
     if (owner === undefined || !permits(caller, 'Zones Read', owner.id)) return []
     if (account !== null && owner.id !== account) return []
     return zone.name.toLowerCase().includes(name) ? [[zone, owner]] : []
   })
-  const sorted = found.toSorted(([one], [other]) => (one.name < other.name ? -1 : 1))
+  const sorted = matches.toSorted(([one], [other]) => (one.name < other.name ? -1 : 1))
   return pageOfAll(descending ? sorted.toReversed() : sorted, page, ([zone, owner]) =>
     viewZone(zone, owner, zones),
   )

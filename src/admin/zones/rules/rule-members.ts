@@ -28,9 +28,9 @@ export function readExpression(field: Field, scope: Scope, hasGeo: boolean): str
 }
 
 /** Null if the work is within the bound, or less than before. */
-export function workFault(before: number, after: number, most: number): Fault | null {
-  if (after <= most || after <= before) return null
-  const rule = `could take too many steps for one request: ${Math.ceil(after)}, of at most ${most}`
+export function workFault(before: number, after: number, maxWork: number): Fault | null {
+  if (after <= maxWork || after <= before) return null
+  const rule = `could take too many steps for one request: ${Math.ceil(after)}, of at most ${maxWork}`
   return faultAt('', 'invalid', 'The rules of the zone', rule)
 }
 

@@ -15,13 +15,13 @@ export function orderFaults(
   ids: readonly string[],
   rules: readonly { readonly id: string }[],
 ): readonly Fault[] {
-  const known = new Set(rules.map(({ id }) => id))
+  const knownIds = new Set(rules.map(({ id }) => id))
   const faults = ids.flatMap((id, i) => {
     const first = ids.indexOf(id)
-    if (!known.has(id)) return wrong(`ids[${i}]`, 'must be the id of a rule in this list', `/ids/${i}`)
+    if (!knownIds.has(id)) return wrong(`ids[${i}]`, 'must be the id of a rule in this list', `/ids/${i}`)
     return first < i ? wrong(`ids[${i}]`, `duplicates ids[${first}]`, `/ids/${i}`) : []
   })
-  const left = [...known.difference(new Set(ids))]
+  const left = [...knownIds.difference(new Set(ids))]
   return left.length === 0
     ? faults
     : [...faults, wrong('ids', `must list every rule; missing: ${left.join(', ')}`, '/ids')]
