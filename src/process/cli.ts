@@ -199,9 +199,9 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   if (name === 'help' && argv.length > 1) return runCommand([...argv.slice(1), '--help'])
   if (name === undefined || isHelp(name) || name === 'help') return say(help(commands))
   if (name === '--version' || name === '-v') return say(`${versionLine()}\n`)
-  const found = find(argv)
-  if (!found) return helpWithNoun(argv)
-  const { command, rest } = found
+  const match = find(argv)
+  if (!match) return helpWithNoun(argv)
+  const { command, rest } = match
   if (rest.some(isHelp)) return say(helpFor(command))
   const input = read(command, rest)
   if (typeof input === 'string') {
@@ -257,9 +257,9 @@ function read({ options, arg }: Command, argv: readonly string[]): Input | strin
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     const [sentence = ''] = message.split(/\.\s/)
-    const known = Object.keys(options).map(name => `--${name}`)
+    const optionNames = Object.keys(options).map(name => `--${name}`)
     const [, unknown = ''] = (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(.*)'/s.exec(sentence)) || []
-    return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}${didYouMean(unknown, known)}`
+    return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}${didYouMean(unknown, optionNames)}`
   }
 }
 

@@ -40,10 +40,10 @@ export function renew(input: Input): Promise<number> {
   return withConfiguredStore(input, async (store, { acme }) => {
     if (!acme?.hosts.includes(host))
       return refuse(`${host} is not a host that tls.auto gets certificates for`)
-    const found = await store.certificates.get(acmeOwner, host)
-    if (found === null)
+    const certificate = await store.certificates.get(acmeOwner, host)
+    if (certificate === null)
       return refuse(`${host} has no certificate yet; a running gateway orders one by itself`)
-    const { record, version } = found
+    const { record, version } = certificate
     const { issued, lease, restUntil, lastError } = record
     const now = Date.now()
     const rest = restOf(restUntil, now)
@@ -66,10 +66,10 @@ export function renew(input: Input): Promise<number> {
 }
 
 async function recordsOf({ hosts }: AcmeConfig, { certificates }: Store) {
-  const found = hosts.map(
+  const rows = hosts.map(
     async host => [host, (await certificates.get(acmeOwner, host))?.record ?? null] as const,
   )
-  return Promise.all(found)
+  return Promise.all(rows)
 }
 
 const head = ['HOST', 'SOURCE', 'STATUS', 'EXPIRES', 'NEXT ORDER', 'LAST ERROR']

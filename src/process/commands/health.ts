@@ -19,11 +19,11 @@ export async function health(input: Input): Promise<number> {
   if (timeout === null)
     return complain(`--timeout must be a number of seconds, above 0 and at most ${maxTimeout}`)
   const pids = input.running ? runningHere() : []
-  const found =
+  const results =
     pids.length === 0
       ? await healthOfConfigured(input, timeout)
       : await Promise.all(pids.map(pid => healthOfRunning(pid, timeout)))
-  return found === null ? 2 : report(found, input.json)
+  return results === null ? 2 : report(results, input.json)
 }
 
 interface Health {
@@ -63,9 +63,9 @@ async function healthAt({ host, port }: Endpoint, pid: number | null, signal: Ab
   }
 }
 
-function report(found: readonly Health[], asJson = false): number {
-  const healthy = found.every(({ problem }) => problem === null)
-  if (asJson) print(json({ healthy, gateways: found }))
-  else for (const { problem } of found) if (problem !== null) tell(`gatehouse: ${problem}`)
+function report(results: readonly Health[], asJson = false): number {
+  const healthy = results.every(({ problem }) => problem === null)
+  if (asJson) print(json({ healthy, gateways: results }))
+  else for (const { problem } of results) if (problem !== null) tell(`gatehouse: ${problem}`)
   return healthy ? 0 : 1
 }

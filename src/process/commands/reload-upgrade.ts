@@ -34,12 +34,12 @@ async function ask<Report extends object>(
   const loaded = loadConfig(path, process.env, { given: { admin: input.admin } })
   if (!isUsable(path, loaded)) return 2
   const configured = loaded.config.admin
-  const found = input.admin === undefined ? await sidePortsOf(resolve(path), configured) : [configured]
-  if (found.length > 1)
+  const sidePorts = input.admin === undefined ? await sidePortsOf(resolve(path), configured) : [configured]
+  if (sidePorts.length > 1)
     return refuse(
-      `several gateways run with ${path}: choose one with --admin, at ${found.map(addressOf).join(' or ')}`,
+      `several gateways run with ${path}: choose one with --admin, at ${sidePorts.map(addressOf).join(' or ')}`,
     )
-  const admin = found[0]!
+  const admin = sidePorts[0]!
   const outcome = await command(name, admin)
   if (typeof outcome !== 'object')
     return refuse(outcome ?? `no gateway with this data folder responds at ${urlOf(admin)}`)

@@ -57,13 +57,13 @@ export function socketsFor(
   inherited: readonly Inherited[],
 ): readonly ListeningSocket[] {
   const groups = [...Map.groupBy(inherited, ({ listener }) => listener).values()]
-  const found = listen.flatMap(({ host, port }, listener) => {
+  const sockets = listen.flatMap(({ host, port }, listener) => {
     const at = groups.findIndex(([one]) => one!.host === host && one!.port === port)
     const [group = []] = at < 0 ? [] : groups.splice(at, 1)
     return group.map(({ slot, isAlone, handle }) => ({ listener, slot, isAlone, handle }))
   })
   for (const { handle } of groups.flat()) handle.close()
-  return found
+  return sockets
 }
 
 export class Predecessor {

@@ -163,8 +163,8 @@ export class LocalPlane implements ManagedPlane {
     return this.#plane === null ? [] : [this.#plane.providers]
   }
 
-  async explain(asked: RequestInQuestion): Promise<Explained | null> {
-    return this.#plane === null ? null : this.#plane.explain(asked)
+  async explain(question: RequestInQuestion): Promise<Explained | null> {
+    return this.#plane === null ? null : this.#plane.explain(question)
   }
 
   async snapshots(): Promise<readonly Snapshot[]> {

@@ -38,7 +38,7 @@ export interface ManagedPlane {
   pools(): Promise<readonly (readonly PoolState[])[]>
   providers(): Promise<readonly (readonly ProviderInProcess[])[]>
   /** Null if no process responds. */
-  explain(asked: RequestInQuestion): Promise<Explained | null>
+  explain(question: RequestInQuestion): Promise<Explained | null>
   /** Of other processes, including those that ended. */
   snapshots(): Promise<readonly Snapshot[]>
 }

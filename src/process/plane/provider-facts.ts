@@ -22,9 +22,9 @@ const maxTested = 10
 const fresh = 5_000
 
 export function providerFacts({ config: { ai }, plane, checker }: ProviderFactsParts): ProviderFacts {
-  const known = new Map<string, Provider>()
+  const byId = new Map<string, Provider>()
   const providers = new Providers(ai)
-  for (const provider of providers.all) if (!known.has(idOf(provider))) known.set(idOf(provider), provider)
+  for (const provider of providers.all) if (!byId.has(idOf(provider))) byId.set(idOf(provider), provider)
   const priced = pricedModels(ai.prices, ai.priceList)
   const tests = new Map<string, { readonly at: number; readonly test: Promise<ProviderTest> }>()
   return {
@@ -32,7 +32,7 @@ export function providerFacts({ config: { ai }, plane, checker }: ProviderFactsP
     all: async () => {
       const processes = await plane.providers()
       const places = new Map(ai.providers.map(({ name }, i) => [name as string, i]))
-      return [...known]
+      return [...byId]
         .flatMap(([id, provider]) => {
           const views = processes.flatMap(all => all.find(one => idOf(one) === id) ?? [])
           return provider.config === null && views.length === 0 ? [] : factOf(provider, views, priced)
@@ -40,7 +40,7 @@ export function providerFacts({ config: { ai }, plane, checker }: ProviderFactsP
         .sort((a, b) => (places.get(a.name) ?? Infinity) - (places.get(b.name) ?? Infinity) || 0)
     },
     test: async id => {
-      const provider = known.get(id)
+      const provider = byId.get(id)
       if (provider === undefined) return null
       const last = tests.get(id)
       const now = systemClock.monotonic()

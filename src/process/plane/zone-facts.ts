@@ -34,7 +34,7 @@ export function zoneFacts({ config, documentation, records, plane, statuses }: Z
     },
     documentation,
     nearLimits: names => plane.nearLimits(names),
-    explain: asked => plane.explain(asked),
+    explain: question => plane.explain(question),
     certificates: name => hostCertificates(find(name)?.hosts ?? [], config.tls, statuses(), Date.now()),
     origins: async name => {
       const zone = find(name)

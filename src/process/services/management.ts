@@ -63,8 +63,8 @@ export class Management {
     this.#keeper.start()
     this.grants = new GrantKeeper({ store, log })
     this.grants.start()
-    const told = { sender: this.webhooks, metrics: metrics.budgetAlerts }
-    this.#alerts = new AlertWatch({ store, secrets, ...told, log })
+    const delivery = { sender: this.webhooks, metrics: metrics.budgetAlerts }
+    this.#alerts = new AlertWatch({ store, secrets, ...delivery, log })
     this.#alerts.start()
     this.#watch = new DomainWatch({
       store,

@@ -83,8 +83,8 @@ function exampleOf({ providers }: AiConfig): ExampleProvider {
   const plain = providers.filter(
     ({ name }) => !isKnown(name) || !providerRows[name].base.includes('{resource}'),
   )
-  const known = plain.find(({ keys }) => keys.length > 0)
-  const own = known ?? plain.find(({ url }) => url !== null)
+  const withKeys = plain.find(({ keys }) => keys.length > 0)
+  const own = withKeys ?? plain.find(({ url }) => url !== null)
   const name = own?.name ?? 'openai'
   const row: ProviderRow = isKnown(name) ? providerRows[name] : customRow({ ...own!, apis: null })
   return {

@@ -66,9 +66,9 @@ function buildOAuth({ config, services, management, sidePort, metrics, log }: Ap
     metrics,
     log,
     personOf: async request => {
-      const found = await sessions.find(sessionIn(request) ?? '')
-      if (found === null) return null
-      const { session, user } = found
+      const current = await sessions.find(sessionIn(request) ?? '')
+      if (current === null) return null
+      const { session, user } = current
       return { user: user.id, email: user.email, signedInAt: session.authenticatedAt }
     },
     signOut: async (request, response, visit) => {

@@ -64,8 +64,8 @@ export class KeyWatch {
   async #compare(): Promise<void> {
     const { notes, degradation } = this.#store
     const { currentId } = this.#keys
-    const found = await keyNoteOf(notes)
-    const named = found?.record.value ?? null
+    const note = await keyNoteOf(notes)
+    const named = note?.record.value ?? null
     const isKnown = named === null || this.#keys.knows(named)
     degradation.set(
       'other_secrets_key',
@@ -78,7 +78,7 @@ export class KeyWatch {
     )
     if (named === currentId) this.#isNamed = true
     if (named === null || (isKnown && this.#isServing && !this.#isNamed)) {
-      this.#isNamed = await writeKeyNote(notes, found, currentId, Date.now())
+      this.#isNamed = await writeKeyNote(notes, note, currentId, Date.now())
       if (named === null || !this.#isNamed) return
       this.#log.info({ key: currentId, before: named }, 'key of client secrets replaced in the store')
     }

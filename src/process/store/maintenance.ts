@@ -60,10 +60,10 @@ export function maintainStore(store: Store, log: Logger, { firstToken, filled, p
   }
   /** Each problem is logged once, for as long as it lasts. */
   const tellDenials = async () => {
-    const found = await store.rights().catch(() => null)
-    if (found === null) return
-    for (const denial of found) if (!denials.includes(denial)) log.error(details, denial)
-    denials = found
+    const current = await store.rights().catch(() => null)
+    if (current === null) return
+    for (const denial of current) if (!denials.includes(denial)) log.error(details, denial)
+    denials = current
   }
   const prepare = async () => {
     const now = Date.now()

@@ -16,8 +16,8 @@ export async function otherUsers({
 
 async function machinesOn(peers: NonNullable<Store['peers']>): Promise<readonly string[]> {
   const own = `gatehouse store ${process.pid}`
-  const found = await peers.exchange(own, '{}', shortest)
-  return [...found.keys()].filter(name => name !== own)
+  const replies = await peers.exchange(own, '{}', shortest)
+  return [...replies.keys()].filter(name => name !== own)
 }
 
 /** Ms. */

@@ -94,12 +94,12 @@ export class StoreKeeper {
 
   /** Applies the acceptance of an operator: the file then differs from what was written here. */
   async #takeAccepted(): Promise<void> {
-    const found = await readMemory(this.#path!).catch(() => null)
-    if (found === null || isDeepStrictEqual(found, this.#recorded)) return
+    const memory = await readMemory(this.#path!).catch(() => null)
+    if (memory === null || isDeepStrictEqual(memory, this.#recorded)) return
     // Written by the replacement of this gateway, on another store.
-    if (found.location !== this.#store!.location) return
-    this.#recorded = found
-    this.#store!.trust.expect(found)
+    if (memory.location !== this.#store!.location) return
+    this.#recorded = memory
+    this.#store!.trust.expect(memory)
   }
 
   async #keep(): Promise<void> {

@@ -48,14 +48,14 @@ export async function writeMemory(path: string, memory: Remembered): Promise<voi
 
 export function parseMemory(text: string): Remembered | null {
   if (text.length > maxBytes) return null
-  let found: Partial<Record<string, unknown>> | null
+  let memory: Partial<Record<string, unknown>> | null
   try {
-    found = JSON.parse(text)
+    memory = JSON.parse(text)
   } catch {
     return null
   }
-  const { location, identity, generation, last, isBehind } = found ?? {}
-  if (found?.format !== format || typeof location !== 'string' || typeof isBehind !== 'boolean') return null
+  const { location, identity, generation, last, isBehind } = memory ?? {}
+  if (memory?.format !== format || typeof location !== 'string' || typeof isBehind !== 'boolean') return null
   if (typeof identity !== 'string' || !/^[0-9a-f]{32}$/.test(identity)) return null
   if (!Number.isSafeInteger(generation) || (generation as number) < 0) return null
   if (typeof last !== 'string' || !/^\d{0,20}$/.test(last)) return null

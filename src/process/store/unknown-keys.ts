@@ -19,9 +19,9 @@ export async function warnOfUnknownKeys(
   end: AbortSignal,
 ): Promise<void> {
   try {
-    const found = await onceThere(() => findUnknown(store, keys, end), end)
-    const { secrets, clients } = found
-    const details = { secrets, clients, keys: [...found.keys], current: keys.currentId }
+    const counts = await onceThere(() => findUnknown(store, keys, end), end)
+    const { secrets, clients } = counts
+    const details = { secrets, clients, keys: [...counts.keys], current: keys.currentId }
     if (secrets > 0) log.warn(details, unknownKeys)
     const users = await onceThere(() => countUnreadable(store, keys, end), end)
     if (users > 0) log.warn({ users, current: keys.currentId }, unreadableApps)
@@ -55,15 +55,15 @@ async function onceThere<T>(ask: () => Promise<T>, end: AbortSignal): Promise<T>
 }
 
 async function findUnknown(store: Store, keys: SecretKeys, end: AbortSignal): Promise<Unknown> {
-  const found: Unknown = { secrets: 0, clients: 0, keys: new Set() }
+  const counts: Unknown = { secrets: 0, clients: 0, keys: new Set() }
   for (const { id } of await store.accounts.list())
     for await (const { secrets } of clientsOf(store, id, end)) {
       const unknown = secrets.filter(({ key }) => !keys.knows(key))
-      found.secrets += unknown.length
-      if (unknown.length > 0) found.clients++
-      for (const { key } of unknown) found.keys.add(key)
+      counts.secrets += unknown.length
+      if (unknown.length > 0) counts.clients++
+      for (const { key } of unknown) counts.keys.add(key)
     }
-  return found
+  return counts
 }
 
 async function* clientsOf(store: Store, account: string, end: AbortSignal): AsyncIterable<OAuthClient> {

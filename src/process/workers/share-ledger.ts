@@ -111,8 +111,8 @@ export class ShareLedger {
   }
 
   #account(key: string): Account {
-    const known = this.#accounts.get(key)
-    if (known !== undefined) return known
+    const existing = this.#accounts.get(key)
+    if (existing !== undefined) return existing
     const account: Account = { moved: new Array<number>(this.#workers).fill(0), pool: 0 }
     this.#accounts.set(key, account)
     return account

@@ -113,17 +113,17 @@ export class Supervisor implements ManagedPlane {
    */
   async prepare(config: Config): Promise<PreparedEverywhere> {
     const next = { ...config, listen: this.#config.listen }
-    const asked = [...this.#workers]
+    const workers = [...this.#workers]
     const prepared = new Set<WorkerHandle>()
     const outcomes = await Promise.allSettled(
-      asked.map(async worker => {
+      workers.map(async worker => {
         await worker.demand({ kind: 'prepare', config: next }, this.#timeouts.reloadTimeout)
         prepared.add(worker)
       }),
     )
     const causes = outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason] : []))
     const refusal = causes.find(cause => !(cause instanceof Unanswered))
-    const isProven = prepared.size > 0 || asked.length === 0
+    const isProven = prepared.size > 0 || workers.length === 0
     if (refusal === undefined && isProven) return { commit: checks => this.#commit(next, prepared, checks) }
     for (const worker of prepared) worker.ask({ kind: 'discard' }).catch(ignore)
     throw refusal ?? new Error('no worker was able to prepare the configuration')
@@ -163,8 +163,8 @@ export class Supervisor implements ManagedPlane {
   async takeCertificates(automatic: AutomaticTls): Promise<void> {
     this.#automatic = automatic
     const late = once(AbortSignal.timeout(this.#timeouts.viewTimeout), 'abort')
-    const told = [...this.#up].map(worker => worker.ask({ kind: 'certificates', automatic }).catch(ignore))
-    await Promise.race([Promise.all(told), late])
+    const replies = [...this.#up].map(worker => worker.ask({ kind: 'certificates', automatic }).catch(ignore))
+    await Promise.race([Promise.all(replies), late])
   }
 
   pools(): Promise<readonly (readonly PoolState[])[]> {
@@ -263,8 +263,8 @@ export class Supervisor implements ManagedPlane {
     const { maxMissed, maxMissedAtStart, settleEvery } = this.#timeouts
     if (++this.#pings % settleEvery === 0) void this.#shares.settle()
     for (const worker of this.#workers) {
-      const most = this.#up.has(worker) ? maxMissed : maxMissedAtStart
-      if (!this.#hung.has(worker) && worker.ping() >= most) void this.#endHung(worker, most)
+      const maxPings = this.#up.has(worker) ? maxMissed : maxMissedAtStart
+      if (!this.#hung.has(worker) && worker.ping() >= maxPings) void this.#endHung(worker, maxPings)
     }
   }
 

@@ -11,8 +11,8 @@ import { inWords as limitsInWords, type WireLimits } from '../spending.ts'
 
 export function list(input: Input): Promise<number> {
   return withApi(input, async api => {
-    const found = await api.all<ShownGateway>(gateways)
-    return printResult(input, found, columns([head, ...found.map(cells)]))
+    const records = await api.all<ShownGateway>(gateways)
+    return printResult(input, records, columns([head, ...records.map(cells)]))
   })
 }
 

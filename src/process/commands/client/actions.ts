@@ -50,8 +50,8 @@ const maxPause = 5_000
 
 export function verify(input: Input): Promise<number> {
   return withClient(input, async (api, path, id) => {
-    const asked = await ask(api, path)
-    const client = input.wait ? await end(api, path, asked) : asked
+    const current = await ask(api, path)
+    const client = input.wait ? await end(api, path, current) : current
     const proof = client.client_uri_verification
     if (!proof) {
       tell(
@@ -78,8 +78,8 @@ async function ask(api: ApiClient, path: string): Promise<ShownClient> {
   return after
 }
 
-async function end(api: ApiClient, path: string, asked: ShownClient): Promise<ShownClient> {
-  let client = asked
+async function end(api: ApiClient, path: string, current: ShownClient): Promise<ShownClient> {
+  let client = current
   let pause = firstPause
   let shown = ''
   for (;;) {

@@ -7,8 +7,8 @@ import type { Input } from '../input.ts'
 
 export function list(input: Input): Promise<number> {
   return withApi(input, async api => {
-    const found = await api.all<ShownClient>(clients, filtersOf(input))
-    return printResult(input, found, columns([clientHead, ...found.map(clientCells)]))
+    const records = await api.all<ShownClient>(clients, filtersOf(input))
+    return printResult(input, records, columns([clientHead, ...records.map(clientCells)]))
   })
 }
 

@@ -94,14 +94,14 @@ class Following {
     this.#end = end
   }
 
-  async begin(most: number): Promise<readonly GatewayEntry[]> {
+  async begin(maxEntries: number): Promise<readonly GatewayEntry[]> {
     await this.#list()
     const latest: GatewayEntry[] = []
-    for (const id of this.#cursors.keys()) latest.push(...(await this.#read(id, Math.max(most, 1))))
+    for (const id of this.#cursors.keys()) latest.push(...(await this.#read(id, Math.max(maxEntries, 1))))
     const inOrder = latest.sort((a, b) =>
       a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0,
     )
-    return most === 0 ? [] : inOrder.slice(-most)
+    return maxEntries === 0 ? [] : inOrder.slice(-maxEntries)
   }
 
   async look(show: (entries: readonly GatewayEntry[]) => void): Promise<void> {
@@ -125,9 +125,9 @@ class Following {
     for (const id of ids) if (!this.#cursors.has(id)) this.#cursors.set(id, null)
   }
 
-  async #read(gateway: string, most: number): Promise<readonly GatewayEntry[]> {
+  async #read(gateway: string, maxEntries: number): Promise<readonly GatewayEntry[]> {
     const query = new URLSearchParams(this.#filters)
-    query.set('per_page', String(most))
+    query.set('per_page', String(maxEntries))
     const after = this.#cursors.get(gateway) ?? null
     if (after !== null) query.set('cursor', after)
     try {

@@ -13,8 +13,8 @@ import { rolesNamed } from './role-names.ts'
 export function list(input: Input): Promise<number> {
   return withApi(input, async api => {
     const filters = input.status === undefined ? {} : { status: input.status }
-    const found = await api.all<ShownMember>(members, filters)
-    return printResult(input, found, columns([memberHead, ...found.map(memberCells)]))
+    const records = await api.all<ShownMember>(members, filters)
+    return printResult(input, records, columns([memberHead, ...records.map(memberCells)]))
   })
 }
 
@@ -118,8 +118,8 @@ async function namedRoles(api: ApiClient, names: readonly string[]) {
 }
 
 async function idOf(api: ApiClient, email: string): Promise<string | null> {
-  const found = await api.all<ShownMember>(members)
-  return found.find(member => member.email === email)?.id ?? null
+  const records = await api.all<ShownMember>(members)
+  return records.find(member => member.email === email)?.id ?? null
 }
 
 function none(email: string): number {

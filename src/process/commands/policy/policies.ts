@@ -13,10 +13,10 @@ import type { Input } from '../input.ts'
 export function list(input: Input): Promise<number> {
   return withPolicies(input, async (api, path) => {
     const state = input.committed ? 'committed' : 'draft'
-    const found = await api.all<ShownPolicy>(path, { state })
+    const policies = await api.all<ShownPolicy>(path, { state })
     const draft = input.committed ? null : await draftOf(api, path)
     if (draft !== null) tell(draftInWords(draft))
-    return printResult(input, found, columns([head, ...found.map(cells)]))
+    return printResult(input, policies, columns([head, ...policies.map(cells)]))
   })
 }
 
@@ -72,11 +72,11 @@ export function discard(input: Input): Promise<number> {
 
 export function history(input: Input): Promise<number> {
   return withPolicies(input, async (api, path) => {
-    const found = await api.all<ShownCommit>(`${path}/commits`)
-    const rows = found.map(({ id, created_at, active, policies }) => [
+    const commits = await api.all<ShownCommit>(`${path}/commits`)
+    const rows = commits.map(({ id, created_at, active, policies }) => [
       ...[id, created_at, `${policies.length}`, active ? 'in effect' : '-'],
     ])
-    return printResult(input, found, columns([['COMMIT ID', 'COMMITTED', 'POLICIES', 'STATE'], ...rows]))
+    return printResult(input, commits, columns([['COMMIT ID', 'COMMITTED', 'POLICIES', 'STATE'], ...rows]))
   })
 }
 

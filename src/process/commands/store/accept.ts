@@ -36,11 +36,11 @@ async function accept(store: Store, keys: SecretKeys | null, asJson = false): Pr
   if (path === null) return refuse('a store in memory has nothing to accept')
   const before = await remembered(path)
   say(`Remembered: ${before === null ? 'nothing' : typeof before === 'string' ? before : inWords(before)}\n`)
-  const found = await store.mark()
+  const currentMark = await store.mark()
   const { length: accounts } = await store.accounts.list()
   const holds = `${accounts === 0 ? 'no account' : accounts === 1 ? '1 account' : `${accounts} accounts`}`
   say(
-    `Found:      ${found?.identity ? inWords({ ...found, location }) : `${location}, new`}, with ${holds}\n`,
+    `Found:      ${currentMark?.identity ? inWords({ ...currentMark, location }) : `${location}, new`}, with ${holds}\n`,
   )
   const replaced = keys === null ? null : await acceptKey(store, keys, say)
   const mark = await adopted(store)
@@ -54,7 +54,7 @@ async function accept(store: Store, keys: SecretKeys | null, asJson = false): Pr
       json({
         accepted: isAccepted,
         remembered: typeof before === 'object' ? before && view(before) : null,
-        found: found?.identity ? view({ ...found, location }) : null,
+        found: currentMark?.identity ? view({ ...currentMark, location }) : null,
         accounts,
         replaced_key: replaced,
       }),
@@ -83,11 +83,11 @@ async function acceptKey(
   keys: SecretKeys,
   say: (text: string) => void,
 ): Promise<string | null> {
-  const found = await keyNoteOf(notes)
-  if (found === null || keys.knows(found.record.value)) return null
-  const { value } = found.record
+  const note = await keyNoteOf(notes)
+  if (note === null || keys.knows(note.record.value)) return null
+  const { value } = note.record
   say(`Key:        ${value} of the store, ${keys.currentId} of this machine\n`)
-  if (!(await writeKeyNote(notes, found, keys.currentId, Date.now())))
+  if (!(await writeKeyNote(notes, note, keys.currentId, Date.now())))
     throw new Error('the key of the store was changed at the same time: run the same command again')
   return value
 }

@@ -71,18 +71,18 @@ function flawOf(option: string, patterns: readonly string[] = [], form: RegExp):
 }
 
 function unknownPermission(name: string): string {
-  const known = permissionGroups.map(group => group.name)
-  const meant = nearest(name, known)
-  const hint = meant === null ? `known: ${known.join(', ')}` : `did you mean '${meant}'?`
+  const names = permissionGroups.map(group => group.name)
+  const meant = nearest(name, names)
+  const hint = meant === null ? `known: ${names.join(', ')}` : `did you mean '${meant}'?`
   return `unknown permission '${name}'; ${hint}`
 }
 
 export function list(input: Input): Promise<number> {
   return withAccount(input, async ({ tokens }, account) => {
     const now = Date.now()
-    const found: ShownToken[] = []
-    for await (const some of tokens.walk(account)) found.push(...(await viewsOf(tokens, account, some, now)))
-    return printResult(input, found, columns([head, ...found.map(cells)]))
+    const shown: ShownToken[] = []
+    for await (const some of tokens.walk(account)) shown.push(...(await viewsOf(tokens, account, some, now)))
+    return printResult(input, shown, columns([head, ...shown.map(cells)]))
   })
 }
 
@@ -167,7 +167,7 @@ export function roll(input: Input): Promise<number> {
 async function withToken(
   input: Input,
   deed: Deed,
-  use: (store: Store, found: Versioned<Token>) => Promise<number>,
+  use: (store: Store, record: Versioned<Token>) => Promise<number>,
 ): Promise<number> {
   const [id = ''] = input.args
   if (!isId(id))
@@ -177,8 +177,8 @@ async function withToken(
   const obstacle = obstacleToAsking(input, deed)
   if (obstacle !== null) return complain(obstacle)
   return withAccount(input, async (store, account) => {
-    const found = await store.tokens.get(account, id)
-    if (found === null) return refuse(`the account has no token ${id}; gatehouse token list shows them`)
-    return (await agrees(input, deed, id)) ? use(store, found) : 1
+    const record = await store.tokens.get(account, id)
+    if (record === null) return refuse(`the account has no token ${id}; gatehouse token list shows them`)
+    return (await agrees(input, deed, id)) ? use(store, record) : 1
   })
 }
