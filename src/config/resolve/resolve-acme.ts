@@ -80,11 +80,11 @@ function hostsFor(
     .filter(({ value }) => !isCovered(value))
   for (const host of chosen) if (host.value.startsWith('*.')) refuseWildcard(host, findings)
   // Hosts of the file are known by their zones; the others are published by this gateway.
-  const known = new Set(members.flatMap(zone => zone.hosts.map(({ value }) => value)))
-  const published = zones.flatMap(({ hosts }) => hosts).filter(host => !known.has(host))
+  const hosts = new Set(members.flatMap(zone => zone.hosts.map(({ value }) => value)))
+  const published = zones.flatMap(({ hosts }) => hosts).filter(host => !hosts.has(host))
   const ofAll =
     which === 'all'
-      ? [...ai.hosts.map(({ value }) => value).filter(host => !known.has(host)), ...published]
+      ? [...ai.hosts.map(({ value }) => value).filter(host => !hosts.has(host)), ...published]
       : []
   const wanted = [...chosen.map(({ value }) => value), ...ofAll.filter(host => !isCovered(host))]
   return [...new Set(wanted)].filter(host => isCertifiable(host, directory))

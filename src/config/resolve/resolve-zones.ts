@@ -90,7 +90,7 @@ function resolveZone(
   const work = ofAll.rules.branch()
   work.add(routeWork * zone.routes.length, place)
   const quota = resolveQuota(zone.quota)
-  for (const most of [quota.day, quota.month]) if (most !== null) work.add(limitWork, place)
+  for (const max of [quota.day, quota.month]) if (max !== null) work.add(limitWork, place)
   const hosts = zone.hosts.map(({ value }) => value)
   const paths = zone.routes.flatMap(({ value: { path } }) => path ?? [])
   refuseRepeats(paths, 'a zone cannot have two routes for one path', findings)

@@ -70,11 +70,11 @@ function resolveClientCertificates(
 
 /** OpenSSL looks for the revocation list of each issuer, up to a self-signed one. */
 function refuseHalfChains(ca: readonly Placed<string>[], findings: Findings): void {
-  const known = ca.flatMap(({ value }) => pemBlocks(value)).map(pem => new X509Certificate(pem))
+  const authorities = ca.flatMap(({ value }) => pemBlocks(value)).map(pem => new X509Certificate(pem))
   for (const place of ca)
     for (const pem of pemBlocks(place.value)) {
       const authority = new X509Certificate(pem)
-      if (known.some(one => authority.checkIssued(one))) continue
+      if (authorities.some(one => authority.checkIssued(one))) continue
       const name = JSON.stringify(authority.subject.replaceAll('\n', ', '))
       findings.flaw(
         place,

@@ -7,14 +7,14 @@ import { accept, decimal, matching } from '../shape/rules.ts'
 import { formed, type Rule } from '../shape/shape.ts'
 
 /** Accepts the name of a known provider, or one that begins with custom-. */
-export function providerName(known: readonly string[]): Rule<string> {
-  const pattern = `^(?:${known.join('|')}|custom-[a-z0-9-]{1,57})$`
+export function providerName(names: readonly string[]): Rule<string> {
+  const pattern = `^(?:${names.join('|')}|custom-[a-z0-9-]{1,57})$`
   return formed(read, { pattern })
 
   function read(text: string): Reading<string> {
-    const isProvider = known.includes(text) || /^custom-[a-z0-9-]{1,57}$/.test(text)
-    const rule = `must be ${known.join(', ')}, or custom- followed by 1 to 57 lower-case letters, digits and hyphens`
-    return accept(isProvider ? text : undefined, `${rule}${didYouMean(text, known)}`)
+    const isProvider = names.includes(text) || /^custom-[a-z0-9-]{1,57}$/.test(text)
+    const rule = `must be ${names.join(', ')}, or custom- followed by 1 to 57 lower-case letters, digits and hyphens`
+    return accept(isProvider ? text : undefined, `${rule}${didYouMean(text, names)}`)
   }
 }
 
@@ -67,8 +67,8 @@ export function keySetting(name: string, variables: readonly string[]): string {
 }
 
 /** Accepts a model as in log entries, provider/model; a * at its end matches any rest. */
-export function pricedModel(known: readonly string[]): Rule<string> {
-  const provider = providerName(known)
+export function pricedModel(names: readonly string[]): Rule<string> {
+  const provider = providerName(names)
   const pattern = /^([^/]+)\/([!-)+-~]*\*?)$/
   return formed(read, { pattern: pattern.source })
 

@@ -61,10 +61,10 @@ for (const [settings, names] of rows)
     byName.set(plain(name), [...(byName.get(plain(name)) ?? []), ...settings])
 
 /** Returns the setting of a mapping that other gateways call by this name; null for none. */
-export function knownElsewhere(name: string, known: readonly string[]): string | null {
+export function knownElsewhere(name: string, names: readonly string[]): string | null {
   // Caddyfiles begin with the host of a site.
   const settings = byName.get(name.includes('.') ? 'site' : plain(name)) ?? []
-  return settings.find(setting => known.includes(/^\w+/.exec(setting)![0])) ?? null
+  return settings.find(setting => names.includes(/^\w+/.exec(setting)![0])) ?? null
 }
 
 function plain(name: string): string {

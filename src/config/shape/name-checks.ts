@@ -17,13 +17,13 @@ export function refuseRepeats(items: Iterable<Placed<string>>, rule: string, fin
 /** Records a mistake at an unknown name; `what` is a phrase for the kind of thing, such as "a pool". */
 export function refuseUnknown(
   name: Placed<string>,
-  known: readonly string[],
+  names: readonly string[],
   what: string,
   findings: Findings,
 ): void {
-  if (known.includes(name.value)) return
-  const choice = known.length === 0 ? ' (none is configured)' : ` (${known.join(', ')})`
-  const hint = didYouMean(name.value, known)
+  if (names.includes(name.value)) return
+  const choice = names.length === 0 ? ' (none is configured)' : ` (${names.join(', ')})`
+  const hint = didYouMean(name.value, names)
   findings.flaw(name, `must be the name of ${what}${choice}; got ${name.shown}${hint}`)
 }
 

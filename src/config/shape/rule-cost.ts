@@ -59,8 +59,8 @@ export class WorkSum {
   #steps = 0
   #isOver = false
 
-  constructor(most: number, findings: Findings) {
-    this.#most = most
+  constructor(maxCost: number, findings: Findings) {
+    this.#most = maxCost
     this.#findings = findings
   }
 

@@ -103,19 +103,19 @@ interface StatusRange {
 }
 
 /** Accepts a status or a range of them, both ends included. */
-export function statusRange(least: number, most: number, example: string): Rule<StatusRange> {
-  const flaw = `must be a status from ${least} to ${most}, or a range of them, such as ${example}`
+export function statusRange(min: number, max: number, example: string): Rule<StatusRange> {
+  const flaw = `must be a status from ${min} to ${max}, or a range of them, such as ${example}`
   return formed(
     text => {
       const [, from = '', to = from] = /^(\d{3})(?:-(\d{3}))?$/.exec(text) ?? []
-      const first = within(readWhole(from), least, most)
-      const last = within(readWhole(to), first ?? least, most)
+      const first = within(readWhole(from), min, max)
+      const last = within(readWhole(to), first ?? min, max)
       return accept(
         first === undefined || last === undefined ? undefined : { least: first, most: last },
         flaw,
       )
     },
-    { pattern: '^\\d{3}(?:-\\d{3})?$', range: [least, most] },
+    { pattern: '^\\d{3}(?:-\\d{3})?$', range: [min, max] },
     range => (range.least === range.most ? `${range.least}` : `${range.least}-${range.most}`),
   )
 }

@@ -343,9 +343,9 @@ function entriesOf(tree: Tree): Mapping['entries'] | null {
   return tree.kind === 'empty' ? new Map() : null
 }
 
-function refuseKey(key: string, entry: Entry, known: readonly string[], { findings, whole }: Context): void {
-  const meant = knownElsewhere(key, known)
-  const hint = meant === null ? didYouMean(key, known) || thereIs(key, whole()) : `; did you mean ${meant}?`
+function refuseKey(key: string, entry: Entry, names: readonly string[], { findings, whole }: Context): void {
+  const meant = knownElsewhere(key, names)
+  const hint = meant === null ? didYouMean(key, names) || thereIs(key, whole()) : `; did you mean ${meant}?`
   findings.mistake(entry.key, `unknown setting ${quote(key)}${hint}`)
 }
 
