@@ -133,10 +133,10 @@ export class Admission {
     if (path === paths.root)
       return places.length === 0 ? this.#write(noAccount, known, null) : toLast(places, known.actor)
     if (place?.isShut === true) return this.#write(shutAccount, known, place)
-    const found = this.#table.find(path)
-    if (place === null || found === null || !maySee(found.route, place.id, known.person))
+    const match = this.#table.find(path)
+    if (place === null || match === null || !maySee(match.route, place.id, known.person))
       return this.#write(notFound, known, place)
-    return { known, place, ...found }
+    return { known, place, ...match }
   }
 
   async #take(
@@ -148,9 +148,9 @@ export class Admission {
     const sent = await readSentForm(sender.request, sender.origin, onward, rules)
     if ('title' in sent) return writePage(sent)
     // The form may have taken its time: a user who was signed out or removed in between can do nothing more.
-    const found = await this.#parts.people.sessions.find(sender.session)
-    if (found === null) return toSignIn(this.pageOfForm(sender.url.pathname))
-    const permitted = await this.#standingOf({ ...sender, actor: found })
+    const actor = await this.#parts.people.sessions.find(sender.session)
+    if (actor === null) return toSignIn(this.pageOfForm(sender.url.pathname))
+    const permitted = await this.#standingOf({ ...sender, actor })
     if ('body' in permitted) return permitted
     const { known } = permitted
     const ask = this.#askOf(known, place, params)
@@ -229,8 +229,8 @@ export class Admission {
     return sections
       .map(({ path, ...section }) => ({ ...section, path: path(account) }))
       .filter(({ path }) => {
-        const found = this.#table.find(path)
-        return found !== null && maySee(found.route, account, person)
+        const match = this.#table.find(path)
+        return match !== null && maySee(match.route, account, person)
       })
   }
 
@@ -240,9 +240,9 @@ export class Admission {
    */
   #pageLike(path: string, account: string, person: PersonToken): string {
     for (let steps = path.split('/').with(2, account); steps.length > 3; steps = steps.slice(0, -1)) {
-      const found = this.#table.find(steps.join('/'))
-      if (found === null || found.route.show === undefined || Object.keys(found.params).length > 1) continue
-      if (maySee(found.route, account, person)) return steps.join('/')
+      const match = this.#table.find(steps.join('/'))
+      if (match === null || match.route.show === undefined || Object.keys(match.params).length > 1) continue
+      if (maySee(match.route, account, person)) return steps.join('/')
     }
     return paths.home(account)
   }

@@ -26,13 +26,13 @@ export async function pagesIn(request: PageRequest, entries: readonly AuditEntry
     if (place !== null) places.set(`${kind} ${id}`, place)
   }
   const sources = [...new Set([...places.values()].flatMap(({ source }) => source ?? []))]
-  const found = new Map(
+  const responses = new Map(
     await mapInTurns(sources, async source => [source, await request.api.tryGet(source)] as const),
   )
   return (kind, id) => {
     const place = places.get(`${kind} ${id}`)
     if (place === undefined) return null
-    return place.source === null || holds(found.get(place.source), place.item) ? place.page : null
+    return place.source === null || holds(responses.get(place.source), place.item) ? place.page : null
   }
 }
 

@@ -32,13 +32,13 @@ const maxOfRule = 8
 export function ruleCards({ rules, budgets, now, change, all }: Cards): Html {
   const byRule = new Map(budgets.map(({ rule, budgets }) => [rule.id, budgets]))
   const refused = new Map(budgets.map(one => [one.rule.id, one.refused_last_day]))
-  const most = Math.max(2, Math.min(maxOfRule, Math.floor(maxRows / Math.max(1, rules.length))))
+  const maxBuckets = Math.max(2, Math.min(maxOfRule, Math.floor(maxRows / Math.max(1, rules.length))))
   return html`${rules.map((rule, i) => {
     const buckets = byRule.get(rule.id) ?? []
     const title = `budget-${i}`
-    const more = buckets.length - most
+    const more = buckets.length - maxBuckets
     return html`<section class="card" aria-labelledby="${title}"><h2 id="${title}">${ruleInWords(rule)}${!byRule.has(rule.id) && html` ${badge('off')}`}</h2>${filterHint(rule)}${refusedLately(refused.get(rule.id) ?? 0)}${
-      byRule.has(rule.id) && bucketsOf(rule, buckets.slice(0, most), now, change)
+      byRule.has(rule.id) && bucketsOf(rule, buckets.slice(0, maxBuckets), now, change)
     }${more > 0 && all !== undefined && html`<p><a href="${all(rule)}">And ${more} more</a></p>`}${
       change !== null &&
       html`<div class="actions">${[
@@ -101,12 +101,12 @@ interface Nearest {
 }
 
 /** Returns the budgets that have used most of their limits, those first. */
-export function nearestOf(budgets: readonly RuleBudgets[], most: number): readonly Nearest[] {
+export function nearestOf(budgets: readonly RuleBudgets[], maxCount: number): readonly Nearest[] {
   return budgets
     .flatMap(({ rule, budgets }) => budgets.map(bucket => ({ rule, bucket })))
     .filter(({ bucket }) => shareOf(bucket) > 0)
     .toSorted((a, b) => shareOf(b.bucket) - shareOf(a.bucket))
-    .slice(0, most)
+    .slice(0, maxCount)
 }
 
 /** Makes the row of a budget in a list of those of several rules. */

@@ -22,7 +22,7 @@ import { alone, frame, framed } from './sandbox.ts'
 
 export const showCodes: Handler = async request => {
   const words = (request.query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
-  const found = entries.filter(({ code, name, title, status }) => {
+  const matches = entries.filter(({ code, name, title, status }) => {
     const text = `${code} ${name} ${title} ${status}`.toLowerCase()
     return words.every(word => text.includes(word))
   })
@@ -32,9 +32,9 @@ export const showCodes: Handler = async request => {
     crumbs: errorCrumbs(request),
     isWide: true,
     content: html`<form class="search" role="search" method="get" action="${path}"><div class="field"><label for="search-q">Code, name or words</label><input id="search-q" name="q" type="search" value="${request.query.get('q') ?? ''}" autocomplete="off"></div><button class="plain">Search</button></form>${
-      found.length === 0
+      matches.length === 0
         ? html`<div class="card empty"><h2>Nothing found</h2><p><a href="${path}">All codes</a></p></div>`
-        : table('Errors of the gateway', columnsOf(request), found)
+        : table('Errors of the gateway', columnsOf(request), matches)
     }`,
   }
 }

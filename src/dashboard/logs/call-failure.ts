@@ -16,11 +16,11 @@ export function troubleOf(request: PageRequest, log: WholeLog): Html | null {
 function whatFailed({ account, may }: PageRequest, log: WholeLog): Html {
   const { error, status_code: status } = log
   if (error === null) return html`${status < 400 ? unfinished : refusalOf(log)}`
-  const known = entries.find(({ name }) => name === error)
-  if (known === undefined) return html`<b>The gateway responded with ${status}</b> (<code>${error}</code>).`
-  const title = `Error ${known.code}: ${known.title}`
-  const code = paths.errorCode(account.id, String(known.code))
-  return html`<b>${may('Custom Errors Read') ? html`<a href="${code}">${title}</a>` : title}</b> (<code>${error}</code>). ${known.remedy}`
+  const entry = entries.find(({ name }) => name === error)
+  if (entry === undefined) return html`<b>The gateway responded with ${status}</b> (<code>${error}</code>).`
+  const title = `Error ${entry.code}: ${entry.title}`
+  const code = paths.errorCode(account.id, String(entry.code))
+  return html`<b>${may('Custom Errors Read') ? html`<a href="${code}">${title}</a>` : title}</b> (<code>${error}</code>). ${entry.remedy}`
 }
 
 const unfinished = 'The response ended before it was complete: the client left, or the provider stopped.'

@@ -47,10 +47,10 @@ async function gatewayOf({ api, account }: PageRequest, ray: string): Promise<st
     })
     if (!response.ok) return isOutage(response) ? response : null
     const ids = response.result.map(({ id }) => id)
-    const found = await Promise.all(ids.map(id => api.tryGet(gateways(id, 'logs', ray))))
-    const at = found.findIndex(({ ok }) => ok)
+    const responses = await Promise.all(ids.map(id => api.tryGet(gateways(id, 'logs', ray))))
+    const at = responses.findIndex(({ ok }) => ok)
     if (at >= 0) return ids[at]!
-    const failure = found.find(one => !one.ok && isOutage(one))
+    const failure = responses.find(one => !one.ok && isOutage(one))
     if (failure?.ok === false) return failure
     if (ids.length < atOnce) return null
   }

@@ -26,8 +26,8 @@ export function layOut(text: string, most = maxLaidOut): string {
   let depth = 0
   const line = () => `\n${'  '.repeat(Math.min(depth, deepest))}`
   token.lastIndex = 0
-  for (let found = token.exec(text); found !== null && out.length <= most; found = token.exec(text)) {
-    const [part] = found
+  for (let match = token.exec(text); match !== null && out.length <= most; match = token.exec(text)) {
+    const [part] = match
     if (part === '{' || part === '[') {
       depth++
       out += part + line()
@@ -44,7 +44,7 @@ export function layOut(text: string, most = maxLaidOut): string {
 const token = /\{\s*\}|\[\s*\]|[{}[\],:]|"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+/g
 
 /** Returns where to cut: not between the halves of a character. */
-function endOf(text: string, most: number): number {
-  const last = text.charCodeAt(most - 1)
-  return last >= 0xd800 && last < 0xdc00 ? most - 1 : most
+function endOf(text: string, maxLength: number): number {
+  const last = text.charCodeAt(maxLength - 1)
+  return last >= 0xd800 && last < 0xdc00 ? maxLength - 1 : maxLength
 }

@@ -67,8 +67,9 @@ export function differences(
   const [after, before] = [byId(next), byId(committed)]
   const line = (word: string, policy: Policy | undefined, former: Policy | null = null) =>
     policy &&
-    html`<li class="long"><b>${word} ${isolated(policy.name)}</b>: ${brief(policyInWords(policy), most)}${
-      former !== null && html` <span class="hint">Before: ${brief(wordsBefore(former, policy), most)}</span>`
+    html`<li class="long"><b>${word} ${isolated(policy.name)}</b>: ${brief(policyInWords(policy), maxLength)}${
+      former !== null &&
+      html` <span class="hint">Before: ${brief(wordsBefore(former, policy), maxLength)}</span>`
     }</li>`
   const lines = [
     ...added.map(id => line('Added', after.get(id))),
@@ -84,7 +85,7 @@ function wordsBefore(former: Policy, { name }: Policy): string {
 }
 
 /** Characters of one policy in words. */
-const most = 300
+const maxLength = 300
 
 function byId(policies: readonly Policy[]): ReadonlyMap<string, Policy> {
   return new Map(policies.map(policy => [policy.id, policy]))
@@ -103,7 +104,8 @@ function policyTable(request: PageRequest, { next, draft }: Policies, mayEdit: b
     },
     {
       title: 'Says',
-      cell: (policy: Policy) => html`<span class="says long">${brief(policyInWords(policy), most)}</span>`,
+      cell: (policy: Policy) =>
+        html`<span class="says long">${brief(policyInWords(policy), maxLength)}</span>`,
     },
     { title: 'State', cell: ({ id }: Policy) => stateOf(id, draft) },
   ]
@@ -122,7 +124,7 @@ function commitTable(request: PageRequest, commits: readonly PolicyCommit[], may
     {
       title: 'Policies',
       cell: ({ policies }: PolicyCommit) =>
-        html`<span class="says long">${policies.length === 0 ? 'none' : brief(policies.map(({ name }) => name).join(', '), most)}</span>`,
+        html`<span class="says long">${policies.length === 0 ? 'none' : brief(policies.map(({ name }) => name).join(', '), maxLength)}</span>`,
     },
     {
       title: 'State',
