@@ -171,7 +171,8 @@ type Fact = (call: CallFacts, caller: Caller) => string | null
 type Filter = (call: CallFacts, caller: Caller) => boolean
 
 const facts = {
-  model: ({ provider, model }) => (model === null ? null : `${provider}/${model}`),
+  // Some providers ignore case, and each spelling would be another model.
+  model: ({ provider, model }) => (model === null ? null : `${provider}/${model.toLowerCase()}`),
   provider: ({ provider }) => provider,
   token: (_, { token }) => token,
   app: (_, { app }) => app,
@@ -210,7 +211,8 @@ function metadataFact(name: string): Fact {
  * address.
  */
 function filterOf(fact: Fact, values: readonly string[]): Filter {
-  const wanted = new Set(fact === facts.person ? values.map(value => value.toLowerCase()) : values)
+  const ignoresCase = fact === facts.model || fact === facts.person
+  const wanted = new Set(ignoresCase ? values.map(value => value.toLowerCase()) : values)
   const isWanted = (value: string | null) => value !== null && wanted.has(value)
   if (fact === facts.model)
     return ({ provider, model, otherModels }) => {
@@ -224,5 +226,7 @@ function filterOf(fact: Fact, values: readonly string[]): Filter {
 }
 
 function mayBe(wanted: ReadonlySet<string>, provider: string, model: string | null): boolean {
-  return model === null || wanted.has(model) || wanted.has(`${provider}/${model}`)
+  if (model === null) return true
+  const name = model.toLowerCase()
+  return wanted.has(name) || wanted.has(`${provider}/${name}`)
 }

@@ -130,7 +130,10 @@ test('filters take exact values; models with their provider or without, people b
     bucketOf(rule(criteria), facts, token) !== undefined
   assert.ok(governs({ model: only('x', 'gpt-4o') }))
   assert.ok(governs({ model: only('openai/gpt-4o') }))
-  assert.ok(!governs({ model: only('gpt-4', 'azure/gpt-4o', 'GPT-4o', 'gpt-*') }))
+  assert.ok(!governs({ model: only('gpt-4', 'azure/gpt-4o', 'gpt-*') }))
+  assert.ok(governs({ model: only('GPT-4o') }))
+  assert.ok(governs({ model: only('openai/GPT-4o') }, { model: 'GPT-4O' }), 'which some providers take')
+  assert.ok(governs({ model: only('o3') }, { otherModels: ['O3'] }))
   assert.ok(governs({ model: only('x') }, { model: null }), 'nobody knows which model it is')
   assert.ok(governs({ model: only('o3') }, { otherModels: ['gpt-4', 'o3'] }))
   assert.ok(governs({ model: only('openai/o3') }, { otherModels: ['o3'] }))
@@ -207,6 +210,11 @@ test('keys are short, have no text of the call, and are the same in every proces
       assert.equal(keyOf({ ...one }, { metadata: { team }, model }), key)
     }),
   )
+})
+
+test('spellings of a model that differ in case share a budget', () => {
+  const one = rule({ model: partition })
+  assert.equal(keyOf(one, { model: 'GPT-4o' }), keyOf(one, { model: 'gpt-4o' }))
 })
 
 test('more values than a process remembers get the same buckets again', () => {
