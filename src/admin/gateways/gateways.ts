@@ -5,12 +5,14 @@ import { auditOf, type Resource } from '../../store/records/audit-entry.ts'
 import { isGatewayId } from '../../ai/gateway-directory.ts'
 import { deletionLine } from '../../log-export/lines.ts'
 import { usualMaxTokens } from '../../store/records/budget-rule.ts'
-import type { Gateway } from '../../store/records/records.ts'
+import { apiFaults } from '../../errors/catalogue/api-faults.ts'
+import type { Gateway, Token } from '../../store/records/records.ts'
 import { membersSet, updateOf } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'
 import { type LastingEffect, refusedToApps } from '../api/lasting-access.ts'
 import type { Api, Call } from '../api/api-types.ts'
+import { openingBeyond } from '../tokens/reach.ts'
 import { add, cutOf, drop, isoTime, pageOf, responseOf, revise } from '../records/record-handlers.ts'
 import { etagOf, unmet } from '../http/precondition.ts'
 import { Parameters } from '../http/query.ts'
@@ -22,11 +24,19 @@ export const openGateway: LastingEffect = {
   when: 'found',
 }
 
+function refusedOpening(caller: Token): ApiResponse | null {
+  const beyond = openingBeyond(caller)
+  return (
+    refusedToApps(caller, openGateway) ??
+    (beyond.length === 0 ? null : failures(beyond, apiFaults.beyond_token.status))
+  )
+}
+
 export async function createGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, caller, body, now } = call
   const read = readNewGateway(body)
   if (!('id' in read)) return failures(read)
-  const refusal = read.authentication ? null : refusedToApps(caller, openGateway)
+  const refusal = read.authentication ? null : refusedOpening(caller)
   if (refusal !== null) return refusal
   const gateway: Gateway = { account, ...read, createdAt: now, modifiedAt: now }
   const audit = auditOf(call, 'create', resourceOf(gateway), membersSet(body))
@@ -60,7 +70,7 @@ export async function updateGateway(call: Call, { store, log }: Api): Promise<Ap
     if (stale !== null) return stale
     const authentication = read.authentication ?? current.authentication
     const isOpened = current.authentication && !authentication
-    const refusal = isOpened ? refusedToApps(caller, openGateway) : null
+    const refusal = isOpened ? refusedOpening(caller) : null
     if (refusal !== null) return refusal
     const settings = { ...current, ...read, authentication }
     return {

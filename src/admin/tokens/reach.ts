@@ -77,12 +77,24 @@ function patternsBeyond(name: keyof TokenLimits, token: Limits, caller: Limits):
 
 /** A token has a budget of its own, so a limited one would make itself further ones. */
 export function spendingBeyond(policies: Policies, caller: Token): Fault[] {
-  const { isEnabled = false, rules = [] } = caller.spendLimits ?? {}
-  if (!isEnabled || !rules.some(({ isEnabled }) => isEnabled)) return []
+  if (!hasBudgets(caller)) return []
   const token = { ...caller, policies: policies.map(policy => ({ id: '', ...policy })) }
   if (!permits(token, 'AI Gateway Run', caller.account)) return []
   const rule = 'your token has spend_limits, so it cannot create or change a token that runs models'
   return [forbidden(rule, '/spend_limits')]
+}
+
+/** A gateway without authentication reads no token, so what limits one would not hold there. */
+export function openingBeyond(caller: Token): Fault[] {
+  const names = ['gateways', 'models'] as const
+  const limit = hasBudgets(caller) ? 'spend_limits' : names.find(name => caller[name] !== undefined)
+  if (limit === undefined) return []
+  const rule = `your token has ${limit}, which calls without a token escape, so it cannot turn authentication off`
+  return [forbidden(rule, '/authentication')]
+}
+
+function hasBudgets({ spendLimits }: Token): boolean {
+  return spendLimits?.isEnabled === true && spendLimits.rules.some(({ isEnabled }) => isEnabled)
 }
 
 function areWithin(networks: readonly string[], others: readonly string[]): boolean {

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { notBuilt } from '../../../src/admin/gateways/body.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
+import type { SpendRule } from '../../../src/store/records/budget-rule.ts'
 import { meet } from '../../help/meet.ts'
 
 const path = '/ai-gateway/gateways'
@@ -206,4 +207,34 @@ test('1,000 random bodies are never a 5xx, and what is kept keeps the rules', as
     assert.deepEqual([typeof authentication, typeof collectLogs], ['boolean', 'boolean'])
     assert.ok(Number.isInteger(logManagement) && logManagement >= 0)
   }
+})
+
+test('a token with limits of its own opens no gateway to calls without a token', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const spend: SpendRule = {
+    ...{ id: 'r', isEnabled: true, unit: 'cost', limit: 1, window: 60, technique: 'fixed' },
+    whenUnreachable: 'closed',
+  }
+  const spendLimits = (isEnabled: boolean) => ({ spendLimits: { isEnabled, rules: [spend] } })
+  for (const [name, limit] of [
+    ['spend_limits', spendLimits(true)],
+    ['gateways', { gateways: ['*'] }],
+    ['models', { models: ['openai/*'] }],
+  ] as const) {
+    const { value: token } = await keepToken(['AI Gateway Edit'], limit)
+    const rule = `your token has ${name}, which calls without a token escape, so it cannot turn authentication off`
+    for (const [method, at, id] of [
+      ['POST', path, { id: 'open' }],
+      ['PUT', `${path}/default`, {}],
+    ] as const) {
+      const { status, json } = await ask(method, at, { body: { ...id, authentication: false }, token })
+      assert.equal(status, 403, `${method} with ${name}`)
+      const { message, source } = json.errors[0]
+      assert.deepEqual([message, source], [`Forbidden: ${rule}`, { pointer: '/authentication' }])
+    }
+    assert.equal((await ask('PUT', `${path}/default`, { body: { collect_logs: true }, token })).status, 200)
+  }
+  const { value: token } = await keepToken(['AI Gateway Edit'], spendLimits(false))
+  const opened = await ask('PUT', `${path}/default`, { body: { authentication: false }, token })
+  assert.equal(opened.status, 200)
 })
