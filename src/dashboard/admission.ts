@@ -66,7 +66,7 @@ interface IdentifiedRequest extends Request {
 }
 
 interface PermittedRequest {
-  readonly known: IdentifiedRequest
+  readonly request: IdentifiedRequest
   readonly place: PlaceOfPerson
   readonly route: Route
   readonly params: PageRequest['params']
@@ -93,22 +93,22 @@ export class Admission {
     return this.#table.find(path)?.route.show === undefined ? paths.root : path
   }
 
-  async admit(request: Request): Promise<PageResponse> {
-    const permitted = await this.#standingOf(request)
+  async admit(incoming: Request): Promise<PageResponse> {
+    const permitted = await this.#standingOf(incoming)
     if ('body' in permitted) return permitted
-    const { known, place, route, params } = permitted
-    const { method } = request.request
+    const { request, place, route, params } = permitted
+    const { method } = incoming.request
     const handler = method === 'POST' ? route.take : route.show
     if (handler === undefined || !methods.has(method!)) {
       const allow = [route.show && 'GET, HEAD', route.take && 'POST'].filter(Boolean).join(', ')
-      return withHeader(this.#write(notAllowed(allow), known, place), 'allow', allow)
+      return withHeader(this.#write(notAllowed(allow), request, place), 'allow', allow)
     }
     if (method === 'POST') return this.#take(handler, permitted)
     await pause()
-    const outcome = await run(handler, this.#askOf(known, place, params))
+    const outcome = await run(handler, this.#askOf(request, place, params))
     await pause()
-    if ('content' in outcome) await this.#note(place, known)
-    return this.#write(outcome, known, place)
+    if ('content' in outcome) await this.#note(place, request)
+    return this.#write(outcome, request, place)
   }
 
   /**
@@ -125,52 +125,52 @@ export class Admission {
   }
 
   /** Finds the page, and the person's permissions there, or returns the page that is shown instead. */
-  async #standingOf(request: Request): Promise<PermittedRequest | PageResponse> {
-    const known = { ...request, person: await this.#parts.persons.of(request.actor) }
-    const { places } = known.person
-    const path = request.url.pathname
+  async #standingOf(incoming: Request): Promise<PermittedRequest | PageResponse> {
+    const request = { ...incoming, person: await this.#parts.persons.of(incoming.actor) }
+    const { places } = request.person
+    const path = incoming.url.pathname
     const place = places.find(({ id }) => id === path.split('/')[2]) ?? null
     if (path === paths.root)
-      return places.length === 0 ? this.#write(noAccount, known, null) : toLast(places, known.actor)
-    if (place?.isShut === true) return this.#write(shutAccount, known, place)
+      return places.length === 0 ? this.#write(noAccount, request, null) : toLast(places, request.actor)
+    if (place?.isShut === true) return this.#write(shutAccount, request, place)
     const match = this.#table.find(path)
-    if (place === null || match === null || !maySee(match.route, place.id, known.person))
-      return this.#write(notFound, known, place)
-    return { known, place, ...match }
+    if (place === null || match === null || !maySee(match.route, place.id, request.person))
+      return this.#write(notFound, request, place)
+    return { request, place, ...match }
   }
 
   async #take(
     handler: Handler,
-    { known: sender, place, route, params }: PermittedRequest,
+    { request: initial, place, route, params }: PermittedRequest,
   ): Promise<PageResponse> {
-    const onward = onwardFrom(route, this.#askOf(sender, place, params))
+    const onward = onwardFrom(route, this.#askOf(initial, place, params))
     const rules = route.hasFiles === true ? fileRules : formRules
-    const sent = await readSentForm(sender.request, sender.origin, onward, rules)
+    const sent = await readSentForm(initial.request, initial.origin, onward, rules)
     if ('title' in sent) return writePage(sent)
     // The form may have taken its time: a user who was signed out or removed in between can do nothing more.
-    const actor = await this.#parts.people.sessions.find(sender.session)
-    if (actor === null) return toSignIn(this.pageOfForm(sender.url.pathname))
-    const permitted = await this.#standingOf({ ...sender, actor })
+    const actor = await this.#parts.people.sessions.find(initial.session)
+    if (actor === null) return toSignIn(this.pageOfForm(initial.url.pathname))
+    const permitted = await this.#standingOf({ ...initial, actor })
     if ('body' in permitted) return permitted
-    const { known } = permitted
-    const ask = this.#askOf(known, place, params)
+    const { request } = permitted
+    const ask = this.#askOf(request, place, params)
     const held = {
       frame: { ...ask.frameFor(ask.path), hasFiles: route.hasFiles === true },
       sent,
-      email: known.actor.user.email,
+      email: request.actor.user.email,
     }
-    if (!isFormToken(sent.get('form_token'), known.session, formPathOf(route, ask.path)))
-      return this.#write(askAgain(held), known, place)
+    if (!isFormToken(sent.get('form_token'), request.session, formPathOf(route, ask.path)))
+      return this.#write(askAgain(held), request, place)
     const form: Form = new Map([...sent].filter(([name]) => name !== proofField))
-    const proof = needsProof(route.effect) ? await this.#prove(held, ask.client, known) : null
-    if (proof === null) return this.#write(await run(handler, { ...ask, form }), known, place)
+    const proof = needsProof(route.effect) ? await this.#prove(held, ask.client, request) : null
+    if (proof === null) return this.#write(await run(handler, { ...ask, form }), request, place)
     if ('body' in proof) return proof
-    if ('view' in proof) return this.#write(proof.view, known, place)
-    const cookies = [writeCookie('gatehouse', proof.session, isSecure(known))]
-    const proved = await this.#standingOf({ ...known, ...proof })
+    if ('view' in proof) return this.#write(proof.view, request, place)
+    const cookies = [writeCookie('gatehouse', proof.session, isSecure(request))]
+    const proved = await this.#standingOf({ ...request, ...proof })
     if ('body' in proved) return withCookies(proved, cookies)
-    const outcome = await run(handler, { ...this.#askOf(proved.known, place, params), form })
-    return withCookies(this.#write(outcome, proved.known, place), cookies)
+    const outcome = await run(handler, { ...this.#askOf(proved.request, place, params), form })
+    return withCookies(this.#write(outcome, proved.request, place), cookies)
   }
 
   /** Takes the password that came with a form, or asks for it; null if it is not needed. */
@@ -201,8 +201,12 @@ export class Admission {
     }
   }
 
-  #askOf(known: IdentifiedRequest, { id, name }: PlaceOfPerson, params: PageRequest['params']): PageRequest {
-    const { url, actor, origin, session, sender, person } = known
+  #askOf(
+    request: IdentifiedRequest,
+    { id, name }: PlaceOfPerson,
+    params: PageRequest['params'],
+  ): PageRequest {
+    const { url, actor, origin, session, sender, person } = request
     return {
       path: url.pathname,
       params,
@@ -212,8 +216,8 @@ export class Admission {
       account: { id, name },
       sections: this.#sectionsOf(id, person),
       api: new Api(question => this.#parts.askAs(person.token, { ...question, sender })),
-      client: visitOf(known),
-      isAlone: isAlone(known),
+      client: visitOf(request),
+      isAlone: isAlone(request),
       framePathOf: path => `${path}?${frameField}=${formToken(session, frameOf(path))}`,
       now: this.#parts.clock.now(),
       origin,

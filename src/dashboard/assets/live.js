@@ -31,7 +31,7 @@ async function swapAll() {
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   for (const part of document.querySelectorAll('[data-live]')) {
     const fresh = page.getElementById(part.id)
-    if (fresh !== null && !isInUse(part) && fresh.outerHTML !== kept.get(part)) swap(part, fresh)
+    if (fresh !== null && !isInUse(part) && fresh.outerHTML !== originals.get(part)) swap(part, fresh)
   }
   return true
 }
@@ -40,14 +40,14 @@ async function swapAll() {
  * What each part was before scripts wrote into it.
  * @type {WeakMap<Element, string>}
  */
-const kept = new WeakMap()
+const originals = new WeakMap()
 
 /**
  * @param {Element} part
  * @param {Element} fresh
  */
 function swap(part, fresh) {
-  kept.set(fresh, fresh.outerHTML)
+  originals.set(fresh, fresh.outerHTML)
   part.replaceWith(fresh)
   fresh.dispatchEvent(new Event('swapped', { bubbles: true }))
 }

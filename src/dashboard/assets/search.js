@@ -13,24 +13,24 @@ if (form instanceof HTMLFormElement && input) {
   form.append(list)
 
   let timer = 0
-  let asked = new AbortController()
+  let controller = new AbortController()
   const close = () => {
     clearTimeout(timer)
-    asked.abort()
+    controller.abort()
     list.hidden = true
   }
 
   const find = async () => {
-    asked = new AbortController()
-    const { signal } = asked
+    controller = new AbortController()
+    const { signal } = controller
     const address = `${form.action}?${new URLSearchParams({ q: input.value })}`
     const response = await fetch(address, { redirect: 'error', signal }).catch(() => null)
     if (signal.aborted) return
     const text = response?.ok ? await response.text() : ''
     if (signal.aborted) return
-    const found = new DOMParser().parseFromString(text, 'text/html').getElementById('found')
-    if (found === null) list.textContent = 'Press Enter to search.'
-    else list.replaceChildren(...found.childNodes)
+    const results = new DOMParser().parseFromString(text, 'text/html').getElementById('found')
+    if (results === null) list.textContent = 'Press Enter to search.'
+    else list.replaceChildren(...results.childNodes)
     list.hidden = false
   }
 

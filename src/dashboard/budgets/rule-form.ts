@@ -69,7 +69,7 @@ export function ruleFields(draft: Draft, kind: OwnerKind, rule: Rule | null): Ht
     name: 'limit',
     label: ruleLabels.limit,
     hint: 'Such as 100, or 2.50 for dollars.',
-    most: 20,
+    maxLength: 20,
     hasFocus: rule === null,
   })}${selectField(draft, {
     name: 'limitType',
@@ -94,7 +94,7 @@ export function ruleFields(draft: Draft, kind: OwnerKind, rule: Rule | null): Ht
     label: ruleLabels.time_zone,
     hint: 'In which days begin, such as Europe/Berlin.',
     placeholder: 'UTC',
-    most: 64,
+    maxLength: 64,
     isOptional: true,
   })}</div><div class="pair in-seconds">${textField(draft, {
     name: 'seconds',
@@ -125,7 +125,7 @@ export function ruleFields(draft: Draft, kind: OwnerKind, rule: Rule | null): Ht
           name: 'id',
           label: ruleLabels.id,
           hint: 'Refused callers read it. Letters, digits, hyphens and underscores; made up if left out.',
-          most: 64,
+          maxLength: 64,
           isOptional: true,
         })
       : null
@@ -157,7 +157,7 @@ function callFields(draft: Draft, kind: OwnerKind, rule: Rule | null): Html {
       name: 'each_metadata',
       label: ruleLabels.each_metadata,
       hint: 'Such as team. Callers choose their metadata.',
-      most: 100,
+      maxLength: 100,
       isOptional: true,
     })}`
   }<details${isFiltered && html` open`}><summary>Only for some calls</summary><div class="more-fields">${filters.map(

@@ -194,7 +194,7 @@ function ruleFields(draft: Draft): Html {
     name: 'description',
     label: labels.description,
     hint: 'What the rule is for.',
-    most: 500,
+    maxLength: 500,
     isOptional: true,
   })}${expressionField(draft, {
     name: 'expression',
@@ -227,7 +227,7 @@ function testFields(request: PageRequest, draft: Draft, tried: Preview | null): 
     name: 'try_code',
     label: labels.try_code,
     options: entries.map(({ code, title }) => ({ value: String(code), label: `${code} ${title}` })),
-  })}<div class="pair">${textField(draft, { name: 'try_method', label: labels.try_method, most: 32 })}${textField(
+  })}<div class="pair">${textField(draft, { name: 'try_method', label: labels.try_method, maxLength: 32 })}${textField(
     draft,
     { name: 'try_path', label: labels.try_path },
   )}</div>${textField(draft, {

@@ -45,7 +45,7 @@ function newGateway(request: PageRequest, draft: Draft): View {
         name: 'id',
         label: 'Id',
         hint: 'Part of the address of its calls: lower-case letters, digits, hyphens and underscores. It cannot be changed.',
-        most: 64,
+        maxLength: 64,
         hasFocus: true,
       })}${checkbox(draft, {
         name: 'authentication',

@@ -36,16 +36,16 @@ export function limitInWords(gateway: Gateway): string {
 }
 
 /** Returns the attempts at a model, as `Up to 3`. */
-export function attemptsInWords({ retry_max_attempts: most }: Gateway): string {
-  return most === null || most === 1 ? 'One' : `Up to ${most}`
+export function attemptsInWords({ retry_max_attempts: max }: Gateway): string {
+  return max === null || max === 1 ? 'One' : `Up to ${max}`
 }
 
 /** Returns the log retention, as `The latest 100,000 calls, without bodies`. */
 export function logsInWords(gateway: Gateway): string {
-  const { log_management: most, log_management_strategy: strategy, collect_logs: hasBodies } = gateway
-  if (most === 0) return 'None'
+  const { log_management: maxLogs, log_management_strategy: strategy, collect_logs: hasBodies } = gateway
+  if (maxLogs === 0) return 'None'
   const which = strategy === 'DELETE_OLDEST' ? 'The latest' : 'The first'
-  return `${which} ${grouped(most)} calls, ${hasBodies ? 'with' : 'without'} bodies`
+  return `${which} ${grouped(maxLogs)} calls, ${hasBodies ? 'with' : 'without'} bodies`
 }
 
 function spanInWords(seconds: number): string {

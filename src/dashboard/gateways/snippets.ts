@@ -42,11 +42,11 @@ function curlRest(rest: string, gateway: string, model: string): string {
 }
 
 function curlNative(native: string, { model, path, speaks }: GatewayEndpoint['provider']): string {
-  const most = speaks === 'anthropic' ? '"max_tokens":64,' : ''
+  const maxTokens = speaks === 'anthropic' ? '"max_tokens":64,' : ''
   return `curl -i ${native}${path} \\
   -H "svc-aig-authorization: Bearer $TOKEN" \\
   -H 'Content-Type: application/json' \\
-  -d '{"model":"${model}",${most}"messages":[{"role":"user","content":"Hello"}]}'`
+  -d '{"model":"${model}",${maxTokens}"messages":[{"role":"user","content":"Hello"}]}'`
 }
 
 function node(rest: string, gateway: string, model: string): string {

@@ -64,7 +64,7 @@ function newToken(request: PageRequest, draft: Draft): View {
         name: 'name',
         label: 'Name',
         hint: 'What calls with it: logs and charts show this name.',
-        most: 120,
+        maxLength: 120,
         hasFocus: true,
       })}${textField(draft, {
         name: 'expires_on',

@@ -111,13 +111,13 @@ function chartForm(path: string, values: Readonly<Record<string, string>>, failu
       { value: 'model', label: 'Model' },
       { value: 'token', label: 'Token' },
     ],
-  })}${textField(draft, { name: 'model', label: 'Model', isDependent: true, most: 1_000 })}${textField(
+  })}${textField(draft, { name: 'model', label: 'Model', isDependent: true, maxLength: 1_000 })}${textField(
     draft,
     {
       name: 'token_id',
       label: 'Token id',
       isDependent: true,
-      most: 1_000,
+      maxLength: 1_000,
     },
   )}</div><div class="actions"><button class="plain small">Show</button>${Object.keys(values).length > 2 && html`<a href="${path}">Clear the filters</a>`}</div></form>`
 }

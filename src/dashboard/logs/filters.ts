@@ -82,7 +82,7 @@ export function filterForm({ path, filters, failure = null, hasTime }: FilterFor
   const rare = ['provider', 'token_id', 'client_id', 'event_id', 'status', 'min_cost', 'min_duration']
   const isOpen = rare.some(name => filters[name] !== undefined || draft.fault(name) !== undefined)
   const field = (name: (typeof filterNames)[number], label: string, type: 'text' | 'datetime-local') =>
-    textField(draft, { name, label, type, isDependent: true, most: 1_000 })
+    textField(draft, { name, label, type, isDependent: true, maxLength: 1_000 })
   const text = (name: (typeof filterNames)[number], label: string) => field(name, label, 'text')
   return html`<form class="card filters" role="search" aria-label="Filters" method="get" action="${path}">
 ${filters.range !== undefined && html`<input type="hidden" name="range" value="${filters.range}">`}${draft.fault('') !== undefined && notice(draft.fault('')!, 'bad')}<div class="pair">${selectField(
@@ -103,8 +103,8 @@ ${filters.range !== undefined && html`<input type="hidden" name="range" value="$
 
 /** Adds UTC to a date and time of a browser's field, which has no zone. */
 function withZone(value: string): string {
-  const [found, seconds] = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,3})?)?$/.exec(value) ?? []
-  if (found === undefined) return value
+  const [time, seconds] = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,3})?)?$/.exec(value) ?? []
+  if (time === undefined) return value
   return `${value}${seconds === undefined ? ':00' : ''}Z`
 }
 

@@ -71,7 +71,7 @@ export function detailFields(draft: Draft): Html {
     name: 'client_name',
     label: detailLabels.client_name,
     hint: 'People read it where they are asked to allow the app.',
-    most: 100,
+    maxLength: 100,
     hasFocus: true,
   })}${radios(draft, {
     name: 'kind',
@@ -93,7 +93,7 @@ export function detailFields(draft: Draft): Html {
     label: detailLabels.redirect_uris,
     type: 'url',
     hint: 'Where the browser returns to the app after sign-in: https, or http on this machine, such as http://127.0.0.1/callback, with any port. Apps on devices may have a scheme of their own, such as com.example.app:/callback.',
-    most: 512,
+    maxLength: 512,
     add: 'Add another redirect URI',
   })}${checkbox(draft, {
     name: 'refresh',
@@ -117,7 +117,7 @@ export function detailFields(draft: Draft): Html {
     name: 'post_logout_redirect_uris',
     label: detailLabels.post_logout_redirect_uris,
     type: 'url',
-    most: 512,
+    maxLength: 512,
     isOptional: true,
     add: 'Add another one',
   })}${listField(draft, {
@@ -125,14 +125,14 @@ export function detailFields(draft: Draft): Html {
     label: detailLabels.allowed_cors_origins,
     type: 'url',
     hint: 'Origins of pages whose scripts exchange codes, such as https://app.example.',
-    most: 512,
+    maxLength: 512,
     isOptional: true,
     add: 'Add another origin',
   })}</div></details>`
 }
 
 function page(draft: Draft, name: (typeof pages)[number], hint?: string): Html {
-  const field = { name, label: detailLabels[name], type: 'url', most: 2048, isOptional: true } as const
+  const field = { name, label: detailLabels[name], type: 'url', maxLength: 2048, isOptional: true } as const
   return textField(draft, hint === undefined ? field : { ...field, hint })
 }
 

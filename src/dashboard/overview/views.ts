@@ -64,9 +64,9 @@ function isUrgent({ items }: Attention): boolean {
   return items.some(({ severity }) => severity !== 'info')
 }
 
-function attentionPart(request: PageRequest, { at, counts, items: found }: Attention): Html {
+function attentionPart(request: PageRequest, { at, counts, items: findings }: Attention): Html {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  const items = found.slice(0, maxFindings)
+  const items = findings.slice(0, maxFindings)
   const more = all - items.length
   return section(
     'attention',

@@ -10,11 +10,11 @@ import { paths } from './paths.ts'
 export function refusalView({ status, faults }: Failure): View {
   if (status === 404) return notFound
   const said = Object.values(faults)
-  const [title, text] = known[status] ?? ['That did not work', 'Nothing was done.']
+  const [title, text] = messages[status] ?? ['That did not work', 'Nothing was done.']
   return message(status, title, [text, ...said])
 }
 
-const known: Readonly<Record<number, readonly [title: string, text: string]>> = {
+const messages: Readonly<Record<number, readonly [title: string, text: string]>> = {
   403: ['Not allowed', 'Your roles in this account do not include this.'],
   409: ['Something else is in the way', 'Nothing was done.'],
   412: [

@@ -8,25 +8,27 @@ const maxShown = 6_000
 const maxLaidOut = 1_000_000
 
 /**
- * Makes a body as text that can be copied; `more` leads to all of it if it has more characters than `most`.
+ * Makes a body as text that can be copied; `more` leads to all of it if it has more than `maxLength`
+ * characters.
  */
-export function bodyBlock(label: string, text: string, more: Html | null = null, most = maxShown): Html {
-  const laidOut = text.length <= maxLaidOut && isJson(text) ? layOut(text, most) : text
-  const isCut = laidOut.length > most
-  return html`<div class="body"><p class="label">${label}</p><pre class="code-block" tabindex="0" role="region" aria-label="${label}" data-copy>${isCut ? laidOut.slice(0, endOf(laidOut, most)) : laidOut}</pre>${isCut && html`<p class="hint">Only its beginning: it has ${text.length} characters. ${more}</p>`}</div>`
+export function bodyBlock(label: string, text: string, more: Html | null = null, maxLength = maxShown): Html {
+  const laidOut = text.length <= maxLaidOut && isJson(text) ? layOut(text, maxLength) : text
+  const isCut = laidOut.length > maxLength
+  return html`<div class="body"><p class="label">${label}</p><pre class="code-block" tabindex="0" role="region" aria-label="${label}" data-copy>${isCut ? laidOut.slice(0, endOf(laidOut, maxLength)) : laidOut}</pre>${isCut && html`<p class="hint">Only its beginning: it has ${text.length} characters. ${more}</p>`}</div>`
 }
 
 const deepest = 40
 
 /**
- * Puts JSON on lines, with its strings and numbers as they are, until there are more than `most` characters.
+ * Puts JSON on lines, with its strings and numbers as they are, until there are more than `maxLength`
+ * characters.
  */
-export function layOut(text: string, most = maxLaidOut): string {
+export function layOut(text: string, maxLength = maxLaidOut): string {
   let out = ''
   let depth = 0
   const line = () => `\n${'  '.repeat(Math.min(depth, deepest))}`
   token.lastIndex = 0
-  for (let match = token.exec(text); match !== null && out.length <= most; match = token.exec(text)) {
+  for (let match = token.exec(text); match !== null && out.length <= maxLength; match = token.exec(text)) {
     const [part] = match
     if (part === '{' || part === '[') {
       depth++

@@ -7,9 +7,9 @@ import { areaField } from './fields.ts'
 type Area = Parameters<typeof areaField>[1]
 
 /** Makes a field for an expression; under it is the line with its fault, and a mark at the character. */
-export function expressionField(draft: Draft, field: Omit<Area, 'isCode' | 'most'>): Html {
+export function expressionField(draft: Draft, field: Omit<Area, 'isCode' | 'maxLength'>): Html {
   const place = placeIn(draft.fault(field.name) ?? '', draft.value(field.name))
-  return html`${areaField(draft, { rows: 3, ...field, isCode: true, most: 4096 })}${
+  return html`${areaField(draft, { rows: 3, ...field, isCode: true, maxLength: 4096 })}${
     place !== null &&
     html`<pre class="key flaw" tabindex="0" aria-label="Line ${place.number}">${place.before}<mark>${place.at}</mark>${place.after}
 ${' '.repeat(place.before.length)}^</pre>`

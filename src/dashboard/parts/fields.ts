@@ -18,7 +18,7 @@ interface Field {
 
 interface TextField extends Field {
   readonly type?: 'text' | 'url' | 'email' | 'number' | 'date' | 'datetime-local' | 'search'
-  readonly most?: number
+  readonly maxLength?: number
   readonly placeholder?: string
   /** A token of the HTML standard's autofill. */
   readonly autocomplete?: string
@@ -38,7 +38,16 @@ interface Option {
 
 /** Makes a field of one line. */
 export function textField(draft: Draft, field: TextField): Html {
-  const { name, type = 'text', most, minimum, maximum, placeholder, autocomplete = 'off', hasFocus } = field
+  const {
+    name,
+    type = 'text',
+    maxLength,
+    minimum,
+    maximum,
+    placeholder,
+    autocomplete = 'off',
+    hasFocus,
+  } = field
   const value = draft.value(name)
   return labelled(
     draft,
@@ -46,7 +55,7 @@ export function textField(draft: Draft, field: TextField): Html {
     html`<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${[
       value !== '' && html` value="${value}"`,
       isRequired(field) && html` required`,
-      most !== undefined && html` maxlength="${most}"`,
+      maxLength !== undefined && html` maxlength="${maxLength}"`,
       minimum !== undefined && html` min="${minimum}"`,
       maximum !== undefined && html` max="${maximum}"`,
       placeholder !== undefined && html` placeholder="${placeholder}"`,
@@ -64,28 +73,28 @@ export function textField(draft: Draft, field: TextField): Html {
  * Makes a field for a secret, which is never filled with earlier input. Its name begins with `proof.`, so
  * that no other page retains it.
  */
-export function secretField(draft: Draft, field: Field & { readonly most: number }): Html {
-  const { name, most } = field
+export function secretField(draft: Draft, field: Field & { readonly maxLength: number }): Html {
+  const { name, maxLength } = field
   return labelled(
     draft,
     field,
-    html`<input id="${name}" name="${name}" type="password" autocomplete="off" maxlength="${most}"${[isRequired(field) && html` required`, described(draft, field)]}>`,
+    html`<input id="${name}" name="${name}" type="password" autocomplete="off" maxlength="${maxLength}"${[isRequired(field) && html` required`, described(draft, field)]}>`,
   )
 }
 
 /** Makes a field of several lines; `isCode` for code. */
 export function areaField(
   draft: Draft,
-  field: Field & { readonly rows?: number; readonly isCode?: boolean; readonly most?: number },
+  field: Field & { readonly rows?: number; readonly isCode?: boolean; readonly maxLength?: number },
 ): Html {
-  const { name, rows = 4, isCode = false, most } = field
+  const { name, rows = 4, isCode = false, maxLength } = field
   return labelled(
     draft,
     field,
     // The first line feed of a text area is not part of its text (HTML 13.2.6.4.7).
     html`<textarea id="${name}" name="${name}" rows="${rows}" autocomplete="off"${[
       isRequired(field) && html` required`,
-      most !== undefined && html` maxlength="${most}"`,
+      maxLength !== undefined && html` maxlength="${maxLength}"`,
       isCode && html` class="code" autocapitalize="none" spellcheck="false"`,
       described(draft, field),
     ]}>
@@ -161,16 +170,16 @@ export function checkbox(draft: Draft, { name, label, hint }: Field): Html {
  */
 export function listField(
   draft: Draft,
-  field: Field & { readonly type?: TextField['type']; readonly most?: number; readonly add: string },
+  field: Field & { readonly type?: TextField['type']; readonly maxLength?: number; readonly add: string },
 ): Html {
-  const { name, label, type = 'text', most, add } = field
+  const { name, label, type = 'text', maxLength, add } = field
   const values = draft.list(name)
   const inputs = Array.from({ length: draft.lengthOf(name) }, (_, i) => {
     const own = `${name}.${i}`
     const isNew = draft.isGrowing && i === values.length
     return html`<li><input id="${own}" name="${own}" type="${type}" autocomplete="off" aria-label="${label} ${i + 1}" autocapitalize="none" spellcheck="false"${[
       values[i] !== undefined && html` value="${values[i]}"`,
-      most !== undefined && html` maxlength="${most}"`,
+      maxLength !== undefined && html` maxlength="${maxLength}"`,
       isNew && html` autofocus`,
       draft.fault(own) !== undefined && html` aria-invalid="true" aria-describedby="${own}-fault"`,
     ]}>${faultOf(draft, own)}</li>`

@@ -23,8 +23,8 @@ export function resourceOf(resource: readonly string[]): Html {
 const briefly = 100
 
 /** Cuts a long text for lists: all of it is on a page of its own. */
-export function brief(text: string, most = briefly): string {
-  const cut = text.slice(0, most)
+export function brief(text: string, maxLength = briefly): string {
+  const cut = text.slice(0, maxLength)
   return cut.length === text.length ? text : `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`
 }
 
@@ -35,8 +35,8 @@ const fitting = 12
  * Writes a text on one line, such as a name or an id: the part that does not fit is cut off, and seen by
  * hovering. Long lists set the number of characters.
  */
-export function oneLine(text: string, most = briefly): Html {
-  return html`<span class="clip"${text.length > fitting && html` title="${brief(text)}"`}>${isolated(brief(text, most))}</span>`
+export function oneLine(text: string, maxLength = briefly): Html {
+  return html`<span class="clip"${text.length > fitting && html` title="${brief(text)}"`}>${isolated(brief(text, maxLength))}</span>`
 }
 
 /** How recent a use must be, in ms. */

@@ -109,7 +109,7 @@ function newToken(request: PageRequest, draft: Draft): View {
         name: 'name',
         label: labels.name,
         hint: 'What uses it, and where: “editor on my laptop”.',
-        most: 120,
+        maxLength: 120,
         hasFocus: true,
       })}${textField(draft, {
         name: 'expires_on',

@@ -38,15 +38,15 @@ export interface PermissionGroup {
 }
 
 /**
- * Describes policies, as `AI Gateway Run and API Tokens Read, but never Members Read`; the first `most` of
- * them.
+ * Describes policies, as `AI Gateway Run and API Tokens Read, but never Members Read`; the first
+ * `maxWords` of them.
  */
-export function policiesInWords(policies: readonly Policy[], most = Number.POSITIVE_INFINITY): string {
+export function policiesInWords(policies: readonly Policy[], maxWords = Number.POSITIVE_INFINITY): string {
   const allowed = permissionsOf(policies, 'allow')
   const denied = permissionsOf(policies, 'deny')
   if (allowed.length === 0) return 'Nothing'
-  const more = allowed.length - most
-  const words = more > 0 ? [...allowed.slice(0, most), `${more} more`] : allowed
+  const more = allowed.length - maxWords
+  const words = more > 0 ? [...allowed.slice(0, maxWords), `${more} more`] : allowed
   return denied.length === 0
     ? joined(words, 'and')
     : `${joined(words, 'and')}, but never ${joined(denied, 'or')}`

@@ -95,7 +95,7 @@ function fieldsOf(draft: Draft, permissions: Html): Html {
     name: 'name',
     label: labels.name,
     hint: 'What uses it, and where: “deploy script on build-3”.',
-    most: 120,
+    maxLength: 120,
     hasFocus: !isPicking(draft),
   })}${permissions}${textField(draft, {
     name: 'expires_on',

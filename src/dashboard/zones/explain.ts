@@ -92,14 +92,14 @@ function explainView(request: PageRequest, zone: Zone, draft: Draft, explanation
     name => draft.value(name) !== '' || draft.fault(name),
   )
   const fields = html`<div class="pair">${[
-    textField(draft, { name: 'method', label: labels.method, most: 64 }),
-    textField(draft, { name: 'host', label: labels.host, most: 255 }),
-    textField(draft, { name: 'address', label: labels.address, most: 64 }),
+    textField(draft, { name: 'method', label: labels.method, maxLength: 64 }),
+    textField(draft, { name: 'host', label: labels.host, maxLength: 255 }),
+    textField(draft, { name: 'address', label: labels.address, maxLength: 64 }),
   ]}</div>${textField(draft, {
     name: 'path',
     label: labels.path,
     hint: 'With its query, as in /search?q=shoes.',
-    most: 65_536,
+    maxLength: 65_536,
   })}${areaField(draft, {
     name: 'headers',
     label: labels.headers,

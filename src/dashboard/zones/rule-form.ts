@@ -205,7 +205,7 @@ export function ruleFields(draft: Draft, { access }: Zone, others: readonly Acce
     name: 'description',
     label: ruleLabels.description,
     hint: 'What it is for.',
-    most: 500,
+    maxLength: 500,
     isOptional: true,
   })}${
     others !== null &&

@@ -49,10 +49,10 @@ export const showBudgets: Handler = async request => {
 }
 
 function settingsCard(request: PageRequest, gateway: Gateway, mayEdit: boolean): Html {
-  const { spend_limits: limits, default_max_tokens: most, unpriced_cost: cost } = gateway
+  const { spend_limits: limits, default_max_tokens: maxTokens, unpriced_cost: cost } = gateway
   return html`<section class="card" aria-labelledby="settings"><h2 id="settings">For all budgets</h2>${facts([
     ['State', limits?.enabled === false ? 'Switched off' : 'In effect'],
-    ['Calls without a maximum', `${grouped(most)} output tokens`],
+    ['Calls without a maximum', `${grouped(maxTokens)} output tokens`],
     [
       'Models without a price',
       cost === null ? 'Refused under budgets in dollars' : `${dollars(cost)} a call`,

@@ -79,7 +79,7 @@ function settingsView(request: PageRequest, draft: Draft): View {
         name: 'unpriced_cost',
         label: labels.unpriced_cost,
         hint: 'Without it, such calls are refused while a budget in dollars governs them.',
-        most: 20,
+        maxLength: 20,
         isOptional: true,
       })}`,
     ),

@@ -50,7 +50,7 @@ export function routeFields(draft: Draft): Html {
     name: 'name',
     label: routeLabels.name!,
     hint: 'Callers send dynamic/NAME as the model.',
-    most: 64,
+    maxLength: 64,
     hasFocus: true,
   })}<div class="kinds">${selectField(draft, {
     name: 'kind',

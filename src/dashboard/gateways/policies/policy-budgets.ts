@@ -22,7 +22,7 @@ interface PolicyBudget extends Omit<Bucket, 'id' | 'key' | 'limit'> {
 }
 
 /** How many budgets of one policy are shown, those with the most spent. */
-const most = 8
+const maxShown = 8
 
 /** Null if there are no limits, and nothing was refused. */
 export function spentCard(rows: readonly PolicyBudgets[]): Html | null {
@@ -33,9 +33,9 @@ export function spentCard(rows: readonly PolicyBudgets[]): Html | null {
 
 function row({ policy, budgets, refused_last_day: refused }: PolicyBudgets): Html {
   const name = policy?.name ?? 'Allowed by no policy'
-  const more = budgets.length - most
+  const more = budgets.length - maxShown
   return html`<li><div><h3 class="long">${isolated(name)}</h3>${refusals(refused)}${budgets
-    .slice(0, most)
+    .slice(0, maxShown)
     .map(budget =>
       bar(name, budget),
     )}${more > 0 && html`<p class="hint">And ${more} with less spent.</p>`}</div></li>`

@@ -37,7 +37,7 @@ export function policyFields(draft: Draft): Html {
     name: 'name',
     label: policyLabels.name,
     hint: 'Callers whom it refuses read it.',
-    most: 100,
+    maxLength: 100,
     hasFocus: true,
   })}<div class="kinds whom">${selectField(draft, {
     name: 'who',
@@ -52,7 +52,7 @@ export function policyFields(draft: Draft): Html {
     name: 'whose',
     label: policyLabels.whose,
     hint: 'An id, the e-mail address of a user, or the name of a team, which callers choose in their metadata.',
-    most: 320,
+    maxLength: 320,
     isDependent: true,
   })}</div></div><div class="kinds doing">${selectField(draft, {
     name: 'action',
@@ -66,7 +66,7 @@ export function policyFields(draft: Draft): Html {
   })}<div class="spending"><div class="pair">${textField(draft, {
     name: 'amount',
     label: policyLabels.amount,
-    most: 20,
+    maxLength: 20,
     isDependent: true,
   })}${selectField(draft, {
     name: 'period',
@@ -81,7 +81,7 @@ export function policyFields(draft: Draft): Html {
     name: 'time_zone',
     label: policyLabels.time_zone,
     placeholder: 'UTC',
-    most: 64,
+    maxLength: 64,
     isOptional: true,
   })}</div></div></div><div class="kinds which">${selectField(draft, {
     name: 'resource',

@@ -86,7 +86,7 @@ function callIn(draft: Draft, id: string | null) {
     .value('metadata')
     .split('\n')
     .map(line => /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(line))
-    .flatMap(found => (found === null ? [] : [[found[1]!, found[2]!] as const]))
+    .flatMap(match => (match === null ? [] : [[match[1]!, match[2]!] as const]))
   return {
     identity: {
       ...(isEmail ? { email: user, user: id } : { user }),
@@ -116,17 +116,17 @@ function trialView(request: PageRequest, draft: Draft, decision: Decision | null
         name: 'model',
         label: labels.model,
         placeholder: 'PROVIDER/MODEL',
-        most: 512,
+        maxLength: 512,
         hasFocus: decision === null,
       })}<div class="pair">${textField(draft, {
         name: 'user',
         label: labels.user,
         hint: 'By the e-mail address of a member, or by id.',
-        most: 256,
+        maxLength: 256,
         isOptional: true,
-      })}${textField(draft, { name: 'app', label: labels.app, hint: 'By id.', most: 256, isOptional: true })}${textField(
+      })}${textField(draft, { name: 'app', label: labels.app, hint: 'By id.', maxLength: 256, isOptional: true })}${textField(
         draft,
-        { name: 'token', label: labels.token, hint: 'By id.', most: 256, isOptional: true },
+        { name: 'token', label: labels.token, hint: 'By id.', maxLength: 256, isOptional: true },
       )}</div>${areaField(draft, {
         name: 'metadata',
         label: labels.metadata,

@@ -62,12 +62,12 @@ async function newKey(request: PageRequest, draft: Draft): Promise<View> {
         name: secret,
         label: labels[secret],
         hint: 'It is stored sealed, and never shown again.',
-        most: 4096,
+        maxLength: 4096,
       })}${textField(draft, {
         name: 'alias',
         label: labels.alias,
         hint: 'Calls choose it by svc-aig-byok-alias. Several keys with one alias are used in turn.',
-        most: 64,
+        maxLength: 64,
       })}${checkbox(draft, {
         name: 'default_config',
         label: labels.default_config,

@@ -36,13 +36,13 @@ function newProvider(request: PageRequest, draft: Draft): View {
         send: 'Add the provider',
         cancel: listOf(request),
       },
-      html`${textField(draft, { name: 'name', label: labels.name, most: 100, hasFocus: true })}${textField(
+      html`${textField(draft, { name: 'name', label: labels.name, maxLength: 100, hasFocus: true })}${textField(
         draft,
         {
           name: 'slug',
           label: labels.slug,
           hint: 'Calls name it as custom-SLUG: lower-case letters, digits and hyphens. It cannot be changed.',
-          most: 57,
+          maxLength: 57,
         },
       )}${textField(draft, {
         name: 'base_url',
