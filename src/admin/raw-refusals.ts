@@ -5,9 +5,9 @@ import { STATUS_CODES } from '../net/http/node-http.ts'
 import { type ApiResponse, failure } from './http/envelope.ts'
 
 /** Responds to invalid bytes, so that their sender reads the reason instead of a reset. */
-export function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex, mostHead: number): void {
+export function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex, maxHead: number): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  endWith(bytesFailure(error, mostHead), socket)
+  endWith(bytesFailure(error, maxHead), socket)
 }
 
 /** Refuses CONNECT: this port opens no tunnels. Node itself would close the connection without a response. */
@@ -25,7 +25,7 @@ function endWith({ status, body }: ApiResponse, socket: Duplex, more = ''): void
   )
 }
 
-function bytesFailure({ code }: NodeJS.ErrnoException, mostHead: number): ApiResponse {
-  if (code === 'HPE_HEADER_OVERFLOW') return failure('head_too_large', mostHead)
+function bytesFailure({ code }: NodeJS.ErrnoException, maxHead: number): ApiResponse {
+  if (code === 'HPE_HEADER_OVERFLOW') return failure('head_too_large', maxHead)
   return failure(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'late_request' : 'no_request')
 }

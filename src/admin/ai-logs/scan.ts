@@ -31,7 +31,7 @@ export async function tailLogs({ account, params, query }: Call, { store }: Api)
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
   const { filters, after, limit } = read
-  const maxEntries = filters.length === 0 ? limit : mostTailed
+  const maxEntries = filters.length === 0 ? limit : maxTailed
   const { items, end } = await store.logs.tail(account, gateway.id, after, maxEntries)
   const matching = filters.length === 0 ? items : items.filter(entry => matches(entry, filters))
   // At first, only the last ones are shown; later, none is left out.
@@ -41,4 +41,4 @@ export async function tailLogs({ account, params, query }: Call, { store }: Api)
 }
 
 /** How many entries are scanned for filters. */
-const mostTailed = 500
+const maxTailed = 500

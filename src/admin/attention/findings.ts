@@ -119,8 +119,8 @@ async function* inBudgets({ requests }: Scene): AsyncGenerator<Finding> {
 }
 
 async function* inMachines({ limits }: Scene): AsyncGenerator<Finding> {
-  for (const { rule, limits: found } of limits.differences) {
-    const each = found.map(({ limit, machines }) => `${limit} on ${machines.join(', ')}`)
+  for (const { rule, limits: values } of limits.differences) {
+    const each = values.map(({ limit, machines }) => `${limit} on ${machines.join(', ')}`)
     const message = `Machines on the store have different limits for ${rule}: ${each.join('; ')}.`
     yield { kind: 'limits_differ', severity: 'warning', message: message.slice(0, 500), resource: null }
   }

@@ -46,12 +46,12 @@ export const notBuilt = {
 } as const
 
 const usualLogs = 100_000
-const mostLogs = 10_000_000
+const maxLogs = 10_000_000
 /** Bounds of the tokens and the USD of a call that names or has none of its own. */
 export const maxMaxTokens = 1_000_000
 export const maxUnpricedCost = 1_000
 /** Bounds of a rate limit: calls, and seconds up to 31 days. */
-export const mostCalls = 1_000_000_000
+export const maxCalls = 1_000_000_000
 export const longestInterval = 31 * 86_400
 const settings = [
   'authentication',
@@ -118,7 +118,7 @@ function readSettings(members: Members) {
     authentication: authentication.flag(),
     byokOnly: orUsual(members.byok_only)?.flag() ?? false,
     collectLogs: collect_logs.flag() ?? false,
-    logManagement: orUsual(log_management)?.integer(0, mostLogs) ?? usualLogs,
+    logManagement: orUsual(log_management)?.integer(0, maxLogs) ?? usualLogs,
     logManagementStrategy: strategy ?? 'DELETE_OLDEST',
     rateLimit: readRateLimit(members),
     streamUsage: orUsual(members.stream_usage)?.flag() ?? true,
@@ -146,7 +146,7 @@ function readUnpricedCost(field: Field | null): number | null {
 
 /** Reads a rate limit; null if unset. */
 function readRateLimit(members: Members): GatewayRateLimit | null {
-  const limit = orUsual(members.rate_limiting_limit)?.integer(0, mostCalls) ?? 0
+  const limit = orUsual(members.rate_limiting_limit)?.integer(0, maxCalls) ?? 0
   const interval = orUsual(members.rate_limiting_interval)?.integer(0, longestInterval) ?? 0
   const technique = orUsual(members.rate_limiting_technique)?.oneOf(['fixed', 'sliding']) ?? null
   if (limit > 0 && interval === 0)

@@ -6,7 +6,7 @@ import { maxAttempts } from '../../ai/failover/controls.ts'
 import { maxNear } from '../../limits/near-keys.ts'
 import { nearKey } from '../zones/rate-limit-schemas.ts'
 import { shownSpendLimits, spendLimits } from '../spend-limits/schemas.ts'
-import { longestInterval, maxMaxTokens, maxUnpricedCost, mostCalls, notBuilt } from './body.ts'
+import { longestInterval, maxMaxTokens, maxUnpricedCost, maxCalls, notBuilt } from './body.ts'
 import {
   about,
   closed,
@@ -50,7 +50,7 @@ const settings: Members = {
   log_management_strategy: about('What happens when that number is reached.', orNull(strategy)),
   rate_limiting_limit: about(
     'How many calls are allowed per interval; unlimited if unset or 0.',
-    orNull(whole(0, mostCalls)),
+    orNull(whole(0, maxCalls)),
   ),
   rate_limiting_interval: about(
     'The interval in seconds; at least 1 if there is a limit.',

@@ -2,7 +2,7 @@
 
 import {
   type AuthorizationEvent,
-  maxEvents as mostProven,
+  maxEvents as maxProven,
   maxUnproven,
 } from '../../store/records/authorization-event.ts'
 import { type ApiResponse, failures } from '../http/envelope.ts'
@@ -14,7 +14,7 @@ import type { Api, Call } from '../api/api-types.ts'
 
 export const eventParameters = ['page', 'per_page', 'result'] as const
 
-export const maxEvents = mostProven + maxUnproven
+export const maxEvents = maxProven + maxUnproven
 
 export async function listAuthorizationEvents(call: Call, api: Api): Promise<ApiResponse> {
   const { query } = call

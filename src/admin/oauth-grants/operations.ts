@@ -3,7 +3,7 @@
 import { json, many, one, tagged } from '../schema/operation.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
 import { about, id, oneOf, open, success, whole } from '../schema/schema.ts'
-import { maxEvents as mostProven, maxUnproven } from '../../store/records/authorization-event.ts'
+import { maxEvents as maxProven, maxUnproven } from '../../store/records/authorization-event.ts'
 import { maxEvents } from './authorization-events.ts'
 
 const account = '/client/v4/accounts/{account_id}'
@@ -52,7 +52,7 @@ export const grantOperations = tagged('OAuth grants', {
   [`GET ${client}/authorization_events`]: {
     id: 'listAuthorizationEvents',
     summary: 'List what happened when users connected an OAuth client',
-    description: `The last ${mostProven} of the client, for 30 days, the newest first; failures with their exact reason. The last ${maxUnproven} that anyone could have caused who knows its id are kept beside them, and push out no others.`,
+    description: `The last ${maxProven} of the client, for 30 days, the newest first; failures with their exact reason. The last ${maxUnproven} that anyone could have caused who knows its id are kept beside them, and push out no others.`,
     query: {
       ...countedPages,
       per_page: about(`${maxEvents} by default.`, whole(1, maxEvents)),

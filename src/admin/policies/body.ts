@@ -7,7 +7,7 @@ import type { Policy, PolicyAction, PolicyPeriod, PolicyResource } from '../../s
 import { readMetadata } from '../../ai-logs/metadata.ts'
 import { isId } from '../../base/ids/id.ts'
 import { Field } from '../http/field.ts'
-import { isTimeZone, mostOf, readDollars, zoneFlaw } from '../spend-limits/body.ts'
+import { isTimeZone, maxOf, readDollars, zoneFlaw } from '../spend-limits/body.ts'
 
 export const maxNameLength = 100
 export const maxActorLength = 320
@@ -84,7 +84,7 @@ function readLimit(members: LimitMembers): PolicyAction {
   if (zone !== undefined && span === 'hourly') time_zone.refuse('must be left out, since period is hourly')
   return {
     type: 'limit',
-    amount: readDollars(amount, mostOf.cost) ?? 1,
+    amount: readDollars(amount, maxOf.cost) ?? 1,
     period: span,
     technique,
     ...(zone !== undefined && { timeZone: zone }),

@@ -60,14 +60,14 @@ async function bucketsOf(
   const compiled = compilePolicies(limits, { account: gateway.account, gateway: gateway.id })
   return new Map(
     compiled.policies.map(({ policy, actorOf, buckets }) => {
-      const known = new Map<string | null, KnownBucket>()
+      const byIdentity = new Map<string | null, KnownBucket>()
       for (const { call, caller } of policy.actor === '*' ? anyCall : calls) {
         const actor = actorOf(call, caller)
-        if (buckets === null || typeof actor === 'string' || known.has(actor.value)) continue
+        if (buckets === null || typeof actor === 'string' || byIdentity.has(actor.value)) continue
         const name = actor.value === null ? null : (names.get(actor.value) ?? null)
-        known.set(actor.value, { bucket: buckets.of(actor.value, now), identity: actor.value, name })
+        byIdentity.set(actor.value, { bucket: buckets.of(actor.value, now), identity: actor.value, name })
       }
-      return [policy.id, [...known.values()]]
+      return [policy.id, [...byIdentity.values()]]
     }),
   )
 }
@@ -78,10 +78,10 @@ const anyCall = [{ call: { provider: '', model: null, metadata: null }, caller: 
 const atOnce = 500
 
 /** Shows those with the most spent; of one for all calls, also if nothing is. */
-async function viewBudgets(known: readonly KnownBucket[], account: string, { budgets }: Api['store']) {
+async function viewBudgets(buckets: readonly KnownBucket[], account: string, { budgets }: Api['store']) {
   const shown: (ReturnType<typeof viewBudget> & { readonly name: string | null })[] = []
-  for (let i = 0; i < known.length; i += atOnce) {
-    const some = known.slice(i, i + atOnce)
+  for (let i = 0; i < buckets.length; i += atOnce) {
+    const some = buckets.slice(i, i + atOnce)
     const sums = await budgets.read(
       account,
       some.map(({ bucket }) => bucket),

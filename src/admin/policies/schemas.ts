@@ -19,7 +19,7 @@ import {
   time,
   whole,
 } from '../schema/schema.ts'
-import { mostOf, zonePattern } from '../spend-limits/body.ts'
+import { maxOf, zonePattern } from '../spend-limits/body.ts'
 import {
   maxActorLength,
   maxConditionLength,
@@ -40,7 +40,7 @@ const resource: Schema = about(
 const amount: Schema = about('USD, with at most 9 decimals.', {
   ...number,
   exclusiveMinimum: 0,
-  maximum: mostOf.cost,
+  maximum: maxOf.cost,
 })
 const zone: Schema = { ...text, pattern: zonePattern.source }
 

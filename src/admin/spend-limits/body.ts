@@ -17,7 +17,7 @@ export const maxRules = { gateway: 20, token: 5 } as const satisfies Record<Spen
 export const units = ['cost', 'tokens', 'concurrency'] as const satisfies readonly BudgetUnit[]
 export const periods = ['day', 'week', 'month'] as const satisfies readonly CalendarPeriod[]
 /** USD, tokens and calls. In nanodollars, the largest cost leaves room for sums. */
-export const mostOf = {
+export const maxOf = {
   cost: 1_000_000,
   tokens: 1_000_000_000_000,
   concurrency: 100_000,
@@ -118,7 +118,7 @@ type Always =
 type Name = (typeof criteriaOf)[SpendOwner][number]
 
 function readLimit(limit: Field, unit: BudgetUnit): number | null {
-  return unit === 'cost' ? readDollars(limit, mostOf.cost) : limit.integer(1, mostOf[unit])
+  return unit === 'cost' ? readDollars(limit, maxOf.cost) : limit.integer(1, maxOf[unit])
 }
 
 function readWindow(

@@ -25,7 +25,7 @@ import {
   maxRules,
   maxValueLength,
   maxValues,
-  mostOf,
+  maxOf,
   periods,
   shortestWindow,
   type SpendOwner,
@@ -35,7 +35,7 @@ import {
 import { maxListed } from './budgets.ts'
 
 const id: Schema = { ...text, pattern: idPattern.source }
-const maxLimit = Math.max(...units.map(unit => mostOf[unit]))
+const maxLimit = Math.max(...units.map(unit => maxOf[unit]))
 const limit: Schema = { ...number, exclusiveMinimum: 0, maximum: maxLimit }
 const spans = [whole(shortestWindow, longestWindow), oneOf(periods)]
 const zone: Schema = { ...text, pattern: zonePattern.source }

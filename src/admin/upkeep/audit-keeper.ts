@@ -64,13 +64,13 @@ export class AuditKeeper {
     const { retention, entriesPerToken } = this.#bounds
     // Whole days, so that dropping by age makes one entry a day rather than one per dropped entry.
     const before = Math.floor((now - retention) / day) * day
-    const mostOf = (actor: string) => {
+    const maxOf = (actor: string) => {
       if (actor === keeper.id) return Infinity
       return isStranger(actor) ? Math.min(maxFailedSignIns, entriesPerToken) : entriesPerToken
     }
     for (const { id } of [...(await this.#store.accounts.list()), { id: everybody }]) {
       if (this.#isClosed) return
-      const removed = await this.#store.audit.trim(id, { before, maxOf: mostOf }, tellerOf(id, now))
+      const removed = await this.#store.audit.trim(id, { before, maxOf }, tellerOf(id, now))
       for (const entry of removed) tellAudit(this.#log, entry, 'audit entries dropped')
     }
   }

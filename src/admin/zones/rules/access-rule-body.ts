@@ -22,8 +22,8 @@ export const maxPathLength = 1000
 const conditions: { readonly [K in Kind]: (field: Field, data: Data) => AccessCondition } = {
   ip: field => ({ kind: 'ip', networks: someOf(field, network) }),
   list: (field, data) => ({ kind: 'list', name: readList(field, data.lists()) }),
-  country: (field, data) => ({ kind: 'country', countries: someOf(known(field, data), country) }),
-  asn: (field, data) => ({ kind: 'asn', numbers: readNumbers(known(field, data)) }),
+  country: (field, data) => ({ kind: 'country', countries: someOf(requireGeo(field, data), country) }),
+  asn: (field, data) => ({ kind: 'asn', numbers: readNumbers(requireGeo(field, data)) }),
   user_agent: field => ({ kind: 'user_agent', patterns: someOf(field, agentPattern) }),
   referer: field => ({ kind: 'referer', hosts: someOf(field, hostPattern) }),
   referer_not: field => ({ kind: 'referer_not', hosts: someOf(field, hostPattern) }),
@@ -74,7 +74,7 @@ function readList(field: Field, lists: readonly string[]): string {
   return field.refuse('must be the name of a list, but the configuration has none') ?? ''
 }
 
-function known(field: Field, data: Data): Field {
+function requireGeo(field: Field, data: Data): Field {
   if (!data.hasGeo()) field.refuse(needsGeo)
   return field
 }
