@@ -50,7 +50,7 @@ const metadataLife = 3_600_000
 export class OpenIdProvider {
   readonly #settings: OpenIdSettings
   readonly #fetch: typeof fetch
-  #known: { readonly configuration: Promise<Configuration>; readonly until: number } | null = null
+  #metadata: { readonly configuration: Promise<Configuration>; readonly until: number } | null = null
 
   constructor(settings: OpenIdSettings, send: typeof fetch = fetch) {
     this.#settings = settings
@@ -129,14 +129,14 @@ export class OpenIdProvider {
 
   #configuration(): Promise<Configuration> {
     const now = performance.now()
-    if (this.#known === null || this.#known.until < now) {
+    if (this.#metadata === null || this.#metadata.until < now) {
       const configuration = this.#discover()
-      this.#known = { configuration, until: now + metadataLife }
+      this.#metadata = { configuration, until: now + metadataLife }
       configuration.catch(() => {
-        this.#known = null
+        this.#metadata = null
       })
     }
-    return this.#known.configuration
+    return this.#metadata.configuration
   }
 
   async #discover(): Promise<Configuration> {

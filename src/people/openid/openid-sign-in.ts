@@ -88,7 +88,7 @@ export class OpenIdSignIn {
     if (retryAfter !== null) return { outcome: 'throttled', retryAfter }
     const { value: state, digest } = newValue()
     const now = this.#parts.clock.now()
-    const url = await this.#asked(() =>
+    const url = await this.#ask(() =>
       this.#own.provider.authorizationUrl(challengeOf(state, browser), direction),
     )
     if (url === null) return { outcome: 'unreachable' }
@@ -264,7 +264,7 @@ export class OpenIdSignIn {
     return (await this.#parts.store.users.insert(user)) ? user : null
   }
 
-  async #asked<T>(question: () => Promise<T>): Promise<T | null> {
+  async #ask<T>(question: () => Promise<T>): Promise<T | null> {
     try {
       return await question()
     } catch (cause) {

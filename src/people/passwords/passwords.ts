@@ -8,7 +8,7 @@ interface PasswordsOptions {
   readonly cost?: Argon2Cost
   /** Each takes a thread of the pool that files and name lookups need as well. */
   readonly atOnce?: number
-  readonly mostQueued?: number
+  readonly maxQueued?: number
 }
 
 /** 45 to 65 ms on a busy core of 2026, and 32 MiB while it is computed. */
@@ -24,15 +24,15 @@ interface Verdict {
 
 export class Passwords {
   readonly #cost: Argon2Cost
-  readonly #mostQueued: number
+  readonly #maxQueued: number
   #free: number
   readonly #queue: (() => void)[] = []
   readonly #nobody: Argon2Digest
 
-  constructor({ cost = usualCost, atOnce = 2, mostQueued = 32 }: PasswordsOptions = {}) {
+  constructor({ cost = usualCost, atOnce = 2, maxQueued = 32 }: PasswordsOptions = {}) {
     this.#cost = cost
     this.#free = atOnce
-    this.#mostQueued = mostQueued
+    this.#maxQueued = maxQueued
     this.#nobody = { ...cost, salt: randomBytes(saltLength), digest: randomBytes(32) }
   }
 
@@ -63,7 +63,7 @@ export class Passwords {
 
   async #inTurn<T>(compute: () => Promise<T>): Promise<T | null> {
     if (this.#free > 0) this.#free--
-    else if (this.#queue.length >= this.#mostQueued) return null
+    else if (this.#queue.length >= this.#maxQueued) return null
     else await new Promise<void>(resolve => this.#queue.push(resolve))
     try {
       return await compute()

@@ -5,8 +5,8 @@ import { clientKey } from '../../net/address/client-key.ts'
 import type { CounterReply, Counters } from '../../store/contract/store.ts'
 
 const period = 600_000 // ms
-const mostOfUser = 5
-const mostOfAddress = 20
+const maxOfUser = 5
+const maxOfAddress = 20
 /** People in an office may share an address. */
 const maxBegun = 100
 
@@ -31,15 +31,15 @@ export class Throttle {
     const ofAddress = `sign-in from ${clientKey(address)}`
     // No key contains a person's address.
     const ofUser = `sign-in of ${hash('sha256', email)}`
-    const first = await this.#spend(ofAddress, mostOfAddress)
+    const first = await this.#spend(ofAddress, maxOfAddress)
     if (first.granted === 0) return { retryAfter: seconds(first.wait), of: 'address' }
-    const second = await this.#spend(ofUser, mostOfUser)
+    const second = await this.#spend(ofUser, maxOfUser)
     if (second.granted === 0) {
-      await this.#giveBack(ofAddress, mostOfAddress)
+      await this.#giveBack(ofAddress, maxOfAddress)
       return { retryAfter: seconds(second.wait), of: 'user' }
     }
     const forgive = async () => {
-      await Promise.all([this.#giveBack(ofAddress, mostOfAddress), this.#giveBack(ofUser, mostOfUser)])
+      await Promise.all([this.#giveBack(ofAddress, maxOfAddress), this.#giveBack(ofUser, maxOfUser)])
     }
     return { forgive }
   }
@@ -50,7 +50,7 @@ export class Throttle {
 
   /** Counts a sign-up: null, or the seconds to wait. */
   signUp(address: string): Promise<number | null> {
-    return this.#count(`sign-in from ${clientKey(address)}`, mostOfAddress)
+    return this.#count(`sign-in from ${clientKey(address)}`, maxOfAddress)
   }
 
   /** Counts a redirect to the provider, which costs a record: null, or the seconds to wait. */

@@ -50,7 +50,7 @@ test('nothing matches where nothing is kept, or what is no digest', async () => 
 })
 
 test('two are computed at once and a bounded number waits; the rest is turned away at once', async () => {
-  const passwords = new Passwords({ cost: cheap, atOnce: 2, mostQueued: 3 })
+  const passwords = new Passwords({ cost: cheap, atOnce: 2, maxQueued: 3 })
   const all = Array.from({ length: 8 }, () => passwords.hash(password))
   assert.deepEqual(
     (await Promise.all(all)).map(digest => digest !== null),

@@ -72,7 +72,7 @@ onStores('a digest of an older cost is made again by the right password', async 
 
 onStores('when too many passwords wait, that is told, and counts as no attempt', async village => {
   const user = await village.settle()
-  const passwords = new Passwords({ cost: cheap, atOnce: 1, mostQueued: 0 })
+  const passwords = new Passwords({ cost: cheap, atOnce: 1, maxQueued: 0 })
   const signIn = new SignIn({ ...village.parts, passwords })
   for (let i = 0; i < 10; i++) {
     const running = passwords.hash(password)
