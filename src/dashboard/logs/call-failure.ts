@@ -31,20 +31,20 @@ function refusalOf(log: WholeLog): Html {
 }
 
 /** Maximum of characters of a body in which a message is searched for, and of a message. */
-const mostRead = 100_000
-const mostSaid = 500
+const maxRead = 100_000
+const maxMessage = 500
 
 /**
  * Returns a provider's error message in the form of OpenAI, Anthropic and others: `{ error: { message } }`;
  * null for other forms.
  */
 function messageIn(body: unknown): string | null {
-  if (typeof body !== 'string' || body.length > mostRead) return null
+  if (typeof body !== 'string' || body.length > maxRead) return null
   try {
     const { error, message } = JSON.parse(body)
-    const said = error?.message ?? message ?? error
-    if (typeof said !== 'string' || said === '') return null
-    return said.length > mostSaid ? `${said.slice(0, mostSaid).toWellFormed()}…` : said
+    const text = error?.message ?? message ?? error
+    if (typeof text !== 'string' || text === '') return null
+    return text.length > maxMessage ? `${text.slice(0, maxMessage).toWellFormed()}…` : text
   } catch {
     return null
   }

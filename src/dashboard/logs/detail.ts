@@ -87,7 +87,7 @@ function feedbackCard(request: PageRequest, { id, feedback, score }: WholeLog): 
 }
 
 /** Maximum of characters of a body that has its own page. */
-const mostOfOne = 500_000
+const maxOfOne = 500_000
 
 export const showBody: Handler = async request => {
   const { account, params } = request
@@ -98,7 +98,7 @@ export const showBody: Handler = async request => {
     title: body.title,
     crumbs: [...crumbsOfLogs(request), log],
     isWide: true,
-    content: html`<div class="card">${bodyBlock('Body', text, null, mostOfOne)}</div>`,
+    content: html`<div class="card">${bodyBlock('Body', text, null, maxOfOne)}</div>`,
   }
 }
 

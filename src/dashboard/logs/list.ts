@@ -12,7 +12,7 @@ import { logTable } from './table.ts'
 
 const onAPage = 36
 /** Maximum of entries that a page scans. */
-const mostScanned = 20_000
+const maxScanned = 20_000
 
 export const showLogs: Handler = async request => {
   const filters = filtersOf(request.query)
@@ -21,7 +21,7 @@ export const showLogs: Handler = async request => {
     ...askedBy(filters, request.now),
     cursor,
     per_page: onAPage,
-    max_scanned: mostScanned,
+    max_scanned: maxScanned,
   })
   const { account, params } = request
   const path = paths.logs(account.id, params.gateway!)
@@ -80,7 +80,7 @@ function emptyOf(request: PageRequest, filters: Filters, next: string | null) {
   if (next !== null)
     return emptyState(
       'None so far',
-      `None of the ${mostScanned} calls that were looked at matches. Go on with older ones.`,
+      `None of the ${maxScanned} calls that were looked at matches. Go on with older ones.`,
     )
   if (Object.keys(filters).length > 0)
     return emptyState('No call matches', 'Take a filter away, or widen the time.')
