@@ -29,7 +29,7 @@ import { oldestOf, ownerOf } from './zone-owner.ts'
 import { missingScope, missingToken, missingUserScope } from './protected-resource.ts'
 
 type Facts = { readonly api?: () => Api | null; readonly storeHealth?: () => StoreHealth | null }
-type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope' | 'lastingAccess'>
+type GuardedRow = Pick<Row, 'method' | 'path' | 'permission' | 'scope' | 'lastingAccess'>
 type Refuse = (caller: Token) => ApiResponse | null
 
 export function guarded(row: ApiRow): Route<Facts> {
@@ -89,7 +89,7 @@ function respondUnreachable(error: unknown): ApiResponse {
   throw error
 }
 
-async function callerOf(row: Asked, requester: Requester, api: Api): Promise<Token | ApiResponse> {
+async function callerOf(row: GuardedRow, requester: Requester, api: Api): Promise<Token | ApiResponse> {
   const caller = await verified(row, requester, api)
   if ('body' in caller) return caller
   const { writes, refusals } = api
@@ -104,14 +104,14 @@ async function callerOf(row: Asked, requester: Requester, api: Api): Promise<Tok
   return refusal ?? caller
 }
 
-function outlastingRefusal({ lastingAccess = 'nothing' }: Asked, caller: Token): ApiResponse | null {
+function outlastingRefusal({ lastingAccess = 'nothing' }: GuardedRow, caller: Token): ApiResponse | null {
   return lastingAccess === 'nothing' || lastingAccess.when === 'found'
     ? null
     : refusedToApps(caller, lastingAccess)
 }
 
 async function verified(
-  row: Asked,
+  row: GuardedRow,
   requester: Requester,
   { verifier, refusals, issuer = null }: Api,
 ): Promise<Token | ApiResponse> {

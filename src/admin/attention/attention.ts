@@ -7,7 +7,7 @@ import { type Finding, finds, type FindingKind, type Scene } from './findings.ts
 /** Maximum of findings per kind; others are only counted. */
 const maxPerKind = 20
 
-interface Found {
+interface SearchResult {
   readonly permission: Permission
   readonly findings: readonly Finding[]
   readonly counts: ReadonlyMap<FindingKind, number>
@@ -16,7 +16,7 @@ interface Found {
 interface Report {
   /** Ms since the epoch. */
   readonly at: number
-  readonly results: readonly Found[]
+  readonly results: readonly SearchResult[]
 }
 
 interface Page {
@@ -106,7 +106,7 @@ export class Attention {
   }
 
   async #find(scene: Scene): Promise<Report> {
-    const results: Found[] = []
+    const results: SearchResult[] = []
     for (const [permission, find] of finds) {
       const findings: Finding[] = []
       const counts = new Map<FindingKind, number>()

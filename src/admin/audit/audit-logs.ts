@@ -22,7 +22,7 @@ export const auditExportParameters = [...spanParameters, ...filterParameters, 'f
 const maxScanned = 10_000
 const maxExported = 100_000
 
-interface Asked extends AuditSpan {
+interface Criteria extends AuditSpan {
   readonly holds: ((entry: AuditEntry) => boolean) | null
 }
 
@@ -65,7 +65,7 @@ export async function exportAuditLogs({ account, query, now }: Call, { store }: 
 
 async function* lines(
   entries: AsyncIterable<readonly AuditEntry[]>,
-  holds: Asked['holds'],
+  holds: Criteria['holds'],
   write: (entry: AuditEntry) => string,
 ): AsyncGenerator<string> {
   let count = 0
@@ -77,7 +77,7 @@ async function* lines(
   }
 }
 
-function read(query: URLSearchParams, parameters: Parameters): Asked {
+function read(query: URLSearchParams, parameters: Parameters): Criteria {
   const since = parameters.time('since')
   const before = parameters.time('before')
   const descending = parameters.choice('direction', ['desc', 'asc']) === 'desc'

@@ -13,7 +13,7 @@ export const memberParameters = [...pageParameters, 'order', 'direction', 'statu
 
 export const memberOrders = ['user.first_name', 'user.last_name', 'user.email', 'status'] as const
 
-interface Asked {
+interface Criteria {
   readonly page: PageQuery
   readonly descending: boolean
   readonly order: (typeof memberOrders)[number] | null
@@ -60,7 +60,7 @@ interface Place {
 /** Sort keys rather than records: thousands of these would cause a long pause of the garbage collector. */
 async function placesOf(
   account: string,
-  { order, holds, search }: Asked,
+  { order, holds, search }: Criteria,
   { members, users }: Api['store'],
 ): Promise<readonly Place[]> {
   const textOf = textsBy[order ?? 'user.email']
@@ -84,7 +84,7 @@ function isMatch({ status }: Member, { email, firstName, lastName }: User, words
   return `${email}\n${name}`.toLowerCase().includes(words)
 }
 
-function read(query: URLSearchParams, parameters: Parameters): Asked {
+function read(query: URLSearchParams, parameters: Parameters): Criteria {
   const page = parameters.page()
   const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
   const order = query.has('order') ? parameters.choice('order', memberOrders) : null

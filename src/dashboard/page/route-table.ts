@@ -3,7 +3,7 @@
 import { isId } from '../../base/ids/id.ts'
 import type { Route } from './page-request.ts'
 
-interface Found {
+interface RouteMatch {
   readonly route: Route
   readonly params: Readonly<Record<string, string>>
 }
@@ -21,7 +21,7 @@ export class RouteTable {
   }
 
   /** Returns the first matching route, with the decoded values of its `{name}` steps; null for none. */
-  find(path: string): Found | null {
+  find(path: string): RouteMatch | null {
     const steps = path.split('/')
     for (const row of this.#rows) {
       const params = fit(row.steps, steps)

@@ -20,9 +20,9 @@ import type { Zones } from '../../facts/zone-facts.ts'
 
 interface RuleKind<Rule extends Described> {
   readonly resourceKind: 'error_rules' | 'access_rules'
-  readonly recordsOf: (store: Store) => Records<RuleList<Kept<Rule>>>
+  readonly recordsOf: (store: Store) => Records<RuleList<WithId<Rule>>>
   readonly read: (body: Field, zones: Zones) => ReadRule<Rule>
-  readonly view: (rule: Kept<Rule>) => object
+  readonly view: (rule: WithId<Rule>) => object
   /** The steps of a rule for a typical request, and the maximum for all of a zone: see `base/work.ts`. */
   readonly work: (rule: Rule) => number
   readonly maxWork: number
@@ -32,9 +32,9 @@ export interface Described {
   readonly description: string | null
 }
 
-type Kept<Rule> = Rule & { readonly id: string }
+type WithId<Rule> = Rule & { readonly id: string }
 
-type Change<Rule> = { readonly rules: readonly Kept<Rule>[]; readonly audit: AuditEntry } | ApiResponse
+type Change<Rule> = { readonly rules: readonly WithId<Rule>[]; readonly audit: AuditEntry } | ApiResponse
 
 export class ZoneRules<Rule extends Described> {
   readonly #kind: RuleKind<Rule>
@@ -114,10 +114,10 @@ export class ZoneRules<Rule extends Described> {
   async #revise(
     { zone, now, ifMatch }: ZoneCall,
     { store, log }: Api,
-    change: (rules: readonly Kept<Rule>[]) => Change<Rule>,
-  ): Promise<readonly Kept<Rule>[] | ApiResponse> {
+    change: (rules: readonly WithId<Rule>[]) => Change<Rule>,
+  ): Promise<readonly WithId<Rule>[] | ApiResponse> {
     const name = { account: zoneOwner, id: zone.name }
-    const make = (current: RuleList<Kept<Rule>> | null): Revised<RuleList<Kept<Rule>>> => {
+    const make = (current: RuleList<WithId<Rule>> | null): Revised<RuleList<WithId<Rule>>> => {
       const list = current ?? { ...name, rules: [], createdAt: now, modifiedAt: now }
       const changed = unmet(ifMatch, revisionOf(list.rules)) ?? change(list.rules)
       if ('status' in changed) return changed
@@ -133,14 +133,14 @@ export class ZoneRules<Rule extends Described> {
     return rules.reduce((sum, rule) => sum + this.#kind.work(rule), 0)
   }
 
-  async #showAll(rules: readonly Kept<Rule>[]): Promise<ApiResponse> {
+  async #showAll(rules: readonly WithId<Rule>[]): Promise<ApiResponse> {
     const window = { page: 1, perPage: maxRules, total: rules.length }
     const tag = tagOf(rules)
     await nextTurn()
     return listInTurns(rules, this.#kind.view, window, tag)
   }
 
-  #resource({ zone }: ZoneCall, rule?: Kept<Rule>): Resource {
+  #resource({ zone }: ZoneCall, rule?: WithId<Rule>): Resource {
     const { resourceKind } = this.#kind
     if (rule === undefined) return { resourceKind, resource: zone.name }
     const { description } = rule
