@@ -45,16 +45,16 @@ pre{padding:.75rem;overflow:auto;font:.8125rem/1.5 ui-monospace,SFMono-Regular,M
 /** An HTML page is shown in a frame, which requests it as any visitor does; of other bodies the beginning. */
 const script = `
 (() => {
-  const most = 4000
+  const maxLength = 4000
   const formats = [['JSON, for programs', 'application/json'], ['Markdown, for agents', 'text/markdown'], ['A page, for people', 'text/html']]
   const make = (name, text) => Object.assign(document.createElement(name), { textContent: text })
   const read = async (response, view) => {
     const decoder = new TextDecoder()
     const reader = response.body.getReader()
-    while (view.textContent.length < most) {
+    while (view.textContent.length < maxLength) {
       const { done, value } = await reader.read()
       if (done) return
-      view.textContent = (view.textContent + decoder.decode(value, { stream: true })).slice(0, most)
+      view.textContent = (view.textContent + decoder.decode(value, { stream: true })).slice(0, maxLength)
     }
     view.textContent += '…'
     await reader.cancel()

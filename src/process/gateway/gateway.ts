@@ -249,7 +249,7 @@ export class Gateway {
       metrics: () => this.#counts.expose(),
       reload: authorization => this.#obey(authorization, this.#parts.commands.reload),
       upgrade: authorization => this.#obey(authorization, this.#parts.commands.upgrade),
-      handOver: (authorization, asked) => this.#adminListener.handOver(authorization, asked),
+      handOver: (authorization, request) => this.#adminListener.handOver(authorization, request),
     }
     const failed = (cause: unknown) => log.error({ err: cause }, 'admin listener failed: internal error')
     const server = new AdminServer(facts, failed)
@@ -264,9 +264,9 @@ export class Gateway {
   get #api(): Api | null {
     const [services, management, plane] = [this.#services, this.#management, this.#plane]
     if (services === null || management === null || plane === null) return null
-    const [config, admin, known] = [this.#config, this.admin, this.#knownApi]
+    const [config, admin, current] = [this.#config, this.admin, this.#knownApi]
     // The other parts stay until the gateway stops.
-    if (known?.config === config && known.admin === admin && known.plane === plane) return known.api
+    if (current?.config === config && current.admin === admin && current.plane === plane) return current.api
     const entrance = new AiEndpoint(() => ({ config, endpoints: this.#edge }))
     const aiOrigin = () => entrance.current?.origin ?? null
     const own = { aiOrigin, log: this.#log, requests: this.#requests, startedAt: this.#startedAt }

@@ -179,7 +179,7 @@ export function machineClock(): number {
 
 export function agedUntilNow({ at, records }: Loans): readonly LentRecord[] {
   const since = Math.max(0, machineClock() - at)
-  return records.map(({ found, loan }) => ({ found, loan: { ...loan, age: loan.age + since } }))
+  return records.map(({ found: key, loan }) => ({ found: key, loan: { ...loan, age: loan.age + since } }))
 }
 
 /** JSON has no NaN. */

@@ -44,7 +44,7 @@ interface ServicesOptions {
   /** Announces keys found in the store to the other processes; must not reject. */
   readonly tellFound?: (keys: readonly AnnouncedKey[]) => Promise<unknown>
   /** With `isFound`, another process has announced the key. Must not reject. */
-  readonly borrow?: (found: AnnouncedKey, isFound: boolean) => Promise<Loan | null>
+  readonly borrow?: (key: AnnouncedKey, isFound: boolean) => Promise<Loan | null>
 }
 
 interface Keeper {
@@ -81,11 +81,10 @@ export class Services implements AiServices {
     const { metrics, log, writesCopy = false, tellFound, borrow } = options
     const { grace } = config.store
     const post = tellFound && new KeyAnnouncer(tellFound)
-    const found = post && ((...found: AnnouncedKey) => post.add(found))
+    const announce = post && ((...key: AnnouncedKey) => post.add(key))
     // A key that is looked up as a token is the digest of a token.
     const borrowed =
-      borrow &&
-      (<T>(...found: AnnouncedKey) => borrow(found, this.#found.awaits(found)) as Promise<Lent<T> | null>)
+      borrow && (<T>(...key: AnnouncedKey) => borrow(key, this.#found.awaits(key)) as Promise<Lent<T> | null>)
     this.store = store
     this.#config = config
     this.#sidePort = options.sidePort
@@ -99,14 +98,14 @@ export class Services implements AiServices {
       metrics: metrics.ai,
       access: new AccessTokens(store, resource => apiOf(resource, this.#places)),
       people: new PersonalTokens(store),
-      announce: found,
+      announce,
       borrow: borrowed,
       used: token => this.#uses.note(token),
     })
     this.gateways = new GatewayDirectory({
       store,
       grace,
-      onLoad: found && (key => found('gateway', key)),
+      onLoad: announce && (key => announce('gateway', key)),
       borrow: borrowed && (key => borrowed('gateway', key)),
     })
     this.routes = new RouteDirectory({ store, grace })
@@ -183,12 +182,14 @@ export class Services implements AiServices {
   }
 
   adopt(records: readonly LentRecord[]): void {
-    for (const { found, loan } of records) {
-      const [kind, key] = found
+    for (const {
+      found: [kind, key],
+      loan,
+    } of records) {
       if (kind === 'gateway') this.gateways.adopt(key, loan as Lent<Gateway>)
       else this.tokens.adopt(kind, key, loan as Lent<Token>)
     }
-    this.hearFound(records.map(({ found }) => found))
+    this.hearFound(records.map(record => record.found))
   }
 
   async close(): Promise<void> {

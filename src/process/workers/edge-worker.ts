@@ -98,7 +98,7 @@ const handlers: Handlers = {
     services!.store.trust.expect(seen)
   },
   found: ({ keys }) => services!.hearFound(keys),
-  lend: ({ found }) => services!.lend(found),
+  lend: ({ found: key }) => services!.lend(key),
   lent: ({ id, loan }) => borrower.settle(id, loan),
   share: ({ moved }) => share.begin(moved),
   grant: ({ key, count }) => share.grant(key, count),
@@ -139,8 +139,8 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
     joins: openFiles,
     sidePort: () => sidePort.endpoint,
     keeper: { open: store => obey(store, ask.seen), close: () => {} },
-    tellFound: found => tell({ found }),
-    borrow: (found, isFound) => borrower.ask(found, isFound),
+    tellFound: keys => tell({ found: keys }),
+    borrow: (key, isFound) => borrower.ask(key, isFound),
   })
   const tallied = (tallies: readonly Tally[]) => tell({ tallies })
   const parts = { documentation, sidePort, metrics, destination, log, services, bans, share, tallied }

@@ -82,7 +82,7 @@ export class Supervisor implements ManagedPlane {
     this.#bans = new Bans(this.#clock, { banned: (id, key, lasts) => post.add(id, key, lasts) })
     this.#bans.keep(config)
     parts.trust?.follow(() => this.#tellTrust([...this.#up]))
-    for (const { found } of parts.cache?.loans ?? []) this.#found.add(found)
+    for (const { found: key } of parts.cache?.loans ?? []) this.#found.add(key)
     process.once('exit', this.#destroy)
   }
 
@@ -246,16 +246,16 @@ export class Supervisor implements ManagedPlane {
   }
 
   #tellFound(keys: readonly AnnouncedKey[], by: WorkerHandle): void {
-    for (const found of keys) this.#found.add(found)
+    for (const key of keys) this.#found.add(key)
     this.#parts.cache?.hearFound(keys)
     for (const worker of this.#up) if (worker !== by) worker.ask({ kind: 'found', keys }).catch(ignore)
   }
 
-  async #borrow(found: AnnouncedKey, by: WorkerHandle): Promise<Loan | null> {
+  async #borrow(key: AnnouncedKey, by: WorkerHandle): Promise<Loan | null> {
     const others = [...this.#up].filter(worker => worker !== by)
     const late = once(AbortSignal.timeout(this.#timeouts.lendTimeout), 'abort').then(() => null)
-    const loans = others.map(worker => worker.ask({ kind: 'lend', found }).catch(() => null))
-    const own = this.#parts.cache?.lend(found) ?? null
+    const loans = others.map(worker => worker.ask({ kind: 'lend', found: key }).catch(() => null))
+    const own = this.#parts.cache?.lend(key) ?? null
     return freshest([own, ...(await Promise.all(loans.map(loan => Promise.race([loan, late]))))])
   }
 
@@ -290,7 +290,7 @@ export class Supervisor implements ManagedPlane {
       counted: (tallies: readonly Tally[]) => tallied?.(tallies),
       refused: (refusals: BanNews) => this.#bans.count(refusals),
       found: (keys: readonly AnnouncedKey[], by: WorkerHandle) => this.#tellFound(keys, by),
-      borrow: (found: AnnouncedKey, by: WorkerHandle) => this.#borrow(found, by),
+      borrow: (key: AnnouncedKey, by: WorkerHandle) => this.#borrow(key, by),
       wants: (request: ShareRequest, by: WorkerHandle) => void this.#shares.request(by, request),
       doubts: (seen: Seen) => this.#parts.trust?.join(seen),
       bound: (socket: ListeningSocket) => this.#keep(socket),

@@ -38,7 +38,7 @@ interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly AnnouncedKey[], by: WorkerHandle): void
   counted(tallies: readonly Tally[]): void
-  borrow(found: AnnouncedKey, by: WorkerHandle): Promise<Loan | null>
+  borrow(key: AnnouncedKey, by: WorkerHandle): Promise<Loan | null>
   wants(request: ShareRequest, by: WorkerHandle): void
   doubts(seen: Seen): void
   bound(socket: ListeningSocket): void
@@ -166,8 +166,8 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     else this.#settle(message.id)?.resolve(message.value)
   }
 
-  async #borrow(found: AnnouncedKey, id: number): Promise<void> {
-    const loan = await this.#heard.borrow(found, this)
+  async #borrow(key: AnnouncedKey, id: number): Promise<void> {
+    const loan = await this.#heard.borrow(key, this)
     this.ask({ kind: 'lent', id, loan }).catch(() => {})
   }
 

@@ -31,15 +31,19 @@ function cells(gateway: ShownGateway): string[] {
   return [id, inWords(authentication), inWords(collect_logs), ...limits, created_at.slice(0, 10)]
 }
 
-function entriesOf({ log_management: most, log_management_strategy: strategy }: ShownGateway): string {
-  if (most === 0) return 'none'
-  return strategy === 'STOP_INSERTING' ? `first ${most}` : `last ${most}`
+function entriesOf({ log_management: maxEntries, log_management_strategy: strategy }: ShownGateway): string {
+  if (maxEntries === 0) return 'none'
+  return strategy === 'STOP_INSERTING' ? `first ${maxEntries}` : `last ${maxEntries}`
 }
 
 function rateOf(gateway: ShownGateway): string {
-  const { rate_limiting_limit: most, rate_limiting_interval: interval, rate_limiting_key: key } = gateway
-  if (most === 0) return '-'
-  return `${most} in ${interval} s${key === 'gateway' ? '' : ` by ${key}`}`
+  const {
+    rate_limiting_limit: maxRequests,
+    rate_limiting_interval: interval,
+    rate_limiting_key: key,
+  } = gateway
+  if (maxRequests === 0) return '-'
+  return `${maxRequests} in ${interval} s${key === 'gateway' ? '' : ` by ${key}`}`
 }
 
 const members = [
