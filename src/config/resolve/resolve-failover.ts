@@ -29,8 +29,8 @@ export function resolveModels(
 
 /** Returns when a call goes on to the next model. */
 export function resolveFailover({ statuses, ...rest }: FailoverSettings): FailoverConfig {
-  const all = statuses.flatMap(({ least, most }) =>
-    Array.from({ length: most - least + 1 }, (_, i) => least + i),
+  const all = statuses.flatMap(range =>
+    Array.from({ length: range.most - range.least + 1 }, (_, i) => range.least + i),
   )
   return {
     statuses: all,

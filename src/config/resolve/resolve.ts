@@ -80,12 +80,12 @@ export function resolve(settings: Settings, findings: Findings): Config {
   }
 }
 
-function resolveUrlLimit({ url, header_section: most }: Settings['limits'], findings: Findings): number {
+function resolveUrlLimit({ url, header_section: maxSize }: Settings['limits'], findings: Findings): number {
   const isWritten = url.line > 0
-  if (isWritten && url.value > most) {
+  if (isWritten && url.value > maxSize) {
     findings.flaw(url, 'must not be larger than header_section, which includes the url')
   }
-  return Math.min(url.value, most)
+  return Math.min(url.value, maxSize)
 }
 
 function resolveStore({ store, workers }: Settings, findings: Findings): StoreConfig {

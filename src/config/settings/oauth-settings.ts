@@ -68,9 +68,10 @@ export function resolveOAuth(
   { issuer, lifetimes }: Value<typeof oauth.shape>,
   findings: Findings,
 ): OAuthConfig {
-  const { refresh_token: idle, refresh_token_most: most } = lifetimes
-  if (idle.line > 0 && idle.value > most) findings.flaw(idle, 'must not be longer than refresh_token_most')
-  const refreshToken = Math.min(idle.value, most)
+  const { refresh_token: idle, refresh_token_most: maxLifetime } = lifetimes
+  if (idle.line > 0 && idle.value > maxLifetime)
+    findings.flaw(idle, 'must not be longer than refresh_token_most')
+  const refreshToken = Math.min(idle.value, maxLifetime)
   return { issuer: issuer?.value ?? null, lifetimes: { ...camel(lifetimes), refreshToken } }
 }
 
