@@ -26,11 +26,11 @@ export class SlidingWindow {
   #newest: number
   #total: number
 
-  constructor(period: number, kept: KeptWindow | null = null) {
+  constructor(period: number, state: KeptWindow | null = null) {
     this.#width = bucketWidth(period)
     this.#reach = bucketReach(period)
-    this.#counts = kept?.counts ?? new Int32Array(this.#reach + 1)
-    this.#newest = kept?.newest ?? 0
+    this.#counts = state?.counts ?? new Int32Array(this.#reach + 1)
+    this.#newest = state?.newest ?? 0
     this.#total = this.#counts.reduce((sum, count) => sum + count, 0)
   }
 

@@ -177,8 +177,8 @@ export class BudgetHolder implements Lender {
   }
 
   #accountOf(id: string): Account {
-    const known = this.#accounts.get(id)
-    if (known !== undefined) return known
+    const existing = this.#accounts.get(id)
+    if (existing !== undefined) return existing
     const account: Account = {
       id,
       purses: new Map(),

@@ -104,9 +104,9 @@ export class CallBudget {
   }
 
   /** Reserves what a session may spend from its beginning; null if that fits, and else nothing more is. */
-  extend(most: SessionSpending): MaybeAtOnce<BudgetRefusal | null> {
+  extend(maxSpending: SessionSpending): MaybeAtOnce<BudgetRefusal | null> {
     const { reserved } = this.#reservation
-    const further = this.#amountsOf(most).map((amount, i) => Math.max(0, amount - reserved[i]!))
+    const further = this.#amountsOf(maxSpending).map((amount, i) => Math.max(0, amount - reserved[i]!))
     return further.every(amount => amount === 0) ? null : this.#reservation.extend(further)
   }
 

@@ -146,17 +146,17 @@ class Reader {
    */
   name(): string | null {
     let name = ''
-    let [at, least, isBehind] = [this.at, this.at, false]
+    let [at, start, isBehind] = [this.at, this.at, false]
     for (;;) {
       const length = this.#message[at]
       if (length === undefined) return null
       if (length >= 0xc0) {
         const low = this.#message[at + 1]
         const target = ((length & 0x3f) << 8) | (low ?? 0)
-        if (low === undefined || target < headLength || target >= least) return null
+        if (low === undefined || target < headLength || target >= start) return null
         if (!isBehind) this.at = at + 2
         isBehind = true
-        at = least = target
+        at = start = target
         continue
       }
       const end = at + 1 + length

@@ -1,15 +1,15 @@
 // Suggests known words for unknown ones.
 
 /** A phrase to append; empty if no known word is similar. */
-export function didYouMean(word: string, known: Iterable<string>): string {
-  const best = nearest(word, known)
+export function didYouMean(word: string, words: Iterable<string>): string {
+  const best = nearest(word, words)
   return best === null ? '' : `; did you mean ${best}?`
 }
 
 /** Null if no known word is similar. */
-export function nearest(word: string, known: Iterable<string>): string | null {
+export function nearest(word: string, words: Iterable<string>): string | null {
   const maxDistance = word.length < 5 ? 1 : 2
-  const [best] = [...known]
+  const [best] = [...words]
     .filter(candidate => Math.abs(candidate.length - word.length) <= maxDistance)
     .map(candidate => ({ candidate, distance: editDistance(word, candidate) }))
     .filter(({ distance }) => distance <= maxDistance)

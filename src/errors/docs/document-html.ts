@@ -35,7 +35,7 @@ td code{display:block;font-size:.8125rem;color:var(--soft)}
 const script = `
 (() => {
   const search = document.getElementById('search')
-  const found = document.getElementById('found')
+  const output = document.getElementById('found')
   const rows = [...document.querySelectorAll('tbody tr')]
   search.parentNode.hidden = false
   const look = () => {
@@ -44,7 +44,7 @@ const script = `
     for (const section of document.querySelectorAll('section'))
       section.hidden = !section.querySelector('tbody tr:not([hidden])')
     const left = rows.filter(row => !row.hidden).length
-    found.textContent = search.value.trim() === '' ? '' : left === 0 ? 'No error has all these words.' : left + ' of ' + rows.length
+    output.textContent = search.value.trim() === '' ? '' : left === 0 ? 'No error has all these words.' : left + ' of ' + rows.length
   }
   search.addEventListener('input', look)
   look()
