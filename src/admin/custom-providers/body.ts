@@ -82,9 +82,10 @@ function given<Name extends string, T>(name: Name, value: T | null): Partial<Rec
 }
 
 function readNote(field: Field): string | null {
-  return field.ruled(text =>
-    text.length <= maxNote && text.isWellFormed() ? null : `must have at most ${maxNote} characters`,
-  )
+  return field.ruled(text => {
+    if (!text.isWellFormed()) return 'must not contain lone surrogates'
+    return text.length <= maxNote ? null : `must have at most ${maxNote} characters`
+  })
 }
 
 const slugRule = 'must be 1 to 57 lower-case letters, digits and hyphens'

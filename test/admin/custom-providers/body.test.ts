@@ -68,3 +68,12 @@ test('any change is read or refused, and never one of the slug or the address', 
     { numRuns: 2_000 },
   )
 })
+
+test('a note that is no Unicode is refused for that', () => {
+  const faults = readCustomProviderChange({ link: '\ud800' })
+  assert.ok(Array.isArray(faults))
+  assert.deepEqual(
+    faults.map(({ message, pointer }) => [message, pointer]),
+    [['link must not contain lone surrogates', '/link']],
+  )
+})
