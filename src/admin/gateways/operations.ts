@@ -38,7 +38,7 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
       },
     },
     response: json(success(named('Gateway')), ['etag']),
-    refusals: [refusal('gateway_taken')],
+    refusals: [refusal('gateway_taken'), refusal('beyond_token')],
   },
   [`GET ${gateways}`]: {
     id: 'listGateways',
@@ -91,6 +91,7 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     description: 'The body replaces all settings, except that `authentication` stays as it is if left out.',
     body: { schema: changedGateway, examples: { 'Open to every caller': { authentication: false } } },
     response: json(success(named('Gateway')), ['etag']),
+    refusals: [refusal('beyond_token')],
   },
   [`DELETE ${gateway}`]: {
     id: 'deleteGateway',
