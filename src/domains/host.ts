@@ -45,7 +45,7 @@ function parsed(host: string) {
 
 let tldts: { readonly parse: typeof parse } | null = null
 
-/** Matches IP addresses, and names that end in a number, which URL parsers read as addresses. */
+/** Matches IP addresses, also in brackets, and names that end in a number: URL parsers read them alike. */
 function isAddress(host: string): boolean {
   return isIP(host) !== 0 || host.startsWith('[') || /(?:^|\.)(?:\d+|0x[\da-f]*)$/i.test(host)
 }

@@ -3,7 +3,7 @@
 
 /** Takes turns: all participants `enter`, then one of them is `take`n. */
 export class Turns {
-  /** How far each is ahead of its share: an entry earns its weight, a turn costs all entered weights. */
+  /** How far each is ahead (+) or behind (-): an entry earns its weight, a turn costs all entered weights. */
   readonly #credits: Float64Array
   #first = -1
   #total = 0

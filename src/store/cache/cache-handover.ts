@@ -1,5 +1,6 @@
-// Lends the cached records of one worker to another that started while the store was unreachable. A loan
-// keeps its age: it expires with the original, and a worker that has seen a change since refuses it.
+// Lends the cached records of one worker to another that started while the store was unreachable, or has not
+// loaded them yet. A loan keeps its age: it expires with the original, and a worker that has seen a change
+// since refuses it.
 
 import type { AnnouncedKey } from './announced-keys.ts'
 import type { Gateway, Token } from '../records/records.ts'
@@ -24,7 +25,7 @@ const timeout = 250
 const maxAnnounced = 1_000
 const maxOthers = 100
 
-/** Requests loans from other workers; a flood of unknown tokens neither reaches them nor delays others. */
+/** Requests loans of workers: floods of unknown tokens neither reach these nor delay announced keys. */
 export class Borrower {
   readonly #send: (id: number, announced: AnnouncedKey) => void
   readonly #waiting = new Map<number, (loan: Loan | null) => void>()
