@@ -55,10 +55,10 @@ export function ruleCards({ rules, budgets, now, change, all }: Cards): Html {
   })}`
 }
 
-/** Shows how many calls a rule has refused; null if none. */
+/** Shows how many calls a rule or policy has refused; null if none. */
 export function refusedLately(count: number): Html | null {
   if (count === 0) return null
-  return html`<p>${badge(`${grouped(count)} ${count === 1 ? 'call' : 'calls'} refused in the last day`, 'bad')}</p>`
+  return html`<p>${badge('refused', 'bad')} ${grouped(count)} ${count === 1 ? 'call' : 'calls'} in the last day</p>`
 }
 
 function spentIn(buckets: readonly Bucket[]): boolean {

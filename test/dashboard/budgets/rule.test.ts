@@ -79,8 +79,8 @@ test('a bar has what is spent and reserved as a meter, in words, and within its 
 
 test('calls that a rule has refused are counted in words', () => {
   assert.equal(refusedLately(0), null)
-  assert.match(refusedLately(1)!.markup, />1 call refused in the last day</)
-  assert.match(refusedLately(1200)!.markup, />1,200 calls refused in the last day</)
+  assert.match(refusedLately(1)!.markup, /refused<\/span> 1 call in the last day</)
+  assert.match(refusedLately(1200)!.markup, /refused<\/span> 1,200 calls in the last day</)
 })
 
 test('a budget near its limit says so in words, and the nearest come first', () => {

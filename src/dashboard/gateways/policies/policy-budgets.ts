@@ -4,8 +4,7 @@ import { type Html, html } from '../../../base/text/html.ts'
 import { isolated } from '../../../pages/parts/components.ts'
 import { budgetBar, keyInWords, keyOf, leftOf } from '../../budgets/bars.ts'
 import type { Bucket } from '../../budgets/rule.ts'
-import { badge } from '../../parts/lists.ts'
-import { grouped } from '../../parts/numbers.ts'
+import { refusedLately } from '../../budgets/rule-cards.ts'
 
 export interface PolicyBudgets {
   /** Null for the calls that no policy allows. */
@@ -34,16 +33,11 @@ export function spentCard(rows: readonly PolicyBudgets[]): Html | null {
 function row({ policy, budgets, refused_last_day: refused }: PolicyBudgets): Html {
   const name = policy?.name ?? 'Allowed by no policy'
   const more = budgets.length - maxShown
-  return html`<li><div><h3 class="long">${isolated(name)}</h3>${refusals(refused)}${budgets
+  return html`<li><div><h3 class="long">${isolated(name)}</h3>${refusedLately(refused)}${budgets
     .slice(0, maxShown)
     .map(budget =>
       bar(name, budget),
     )}${more > 0 && html`<p class="hint">And ${more} with less spent.</p>`}</div></li>`
-}
-
-function refusals(count: number): Html | null {
-  if (count === 0) return null
-  return html`<p>${badge('refused', 'bad')} ${grouped(count)} ${count === 1 ? 'call' : 'calls'} in the last day</p>`
 }
 
 function bar(policy: string, { budget_id: id, identity, name, amount, ...sums }: PolicyBudget): Html {
