@@ -114,7 +114,7 @@ async function* inStore({ store }: Scene): AsyncGenerator<Finding> {
 async function* inBudgets({ requests }: Scene): AsyncGenerator<Finding> {
   if (requests.uncountedBudgets === 0) return
   const message =
-    'Spend limits of AI calls cannot be counted, as the store takes no writes or is slow: calls under limits that are closed get 503, and those under open ones are admitted.'
+    'The store takes no writes or is slow, so spend limits of AI calls cannot be counted. Closed limits refuse calls with 503; open ones admit them.'
   yield { kind: 'budgets_uncounted', severity: 'critical', message, resource: null }
 }
 

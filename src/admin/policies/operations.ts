@@ -47,7 +47,7 @@ export const policyOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Add a policy to the draft',
     description:
-      'The draft of a gateway begins with what is in effect, and counts once it is committed. It has one etag for all of its policies. A gateway has at most 100 policies.',
+      'A draft starts with the policies in effect and applies once it is committed. One etag covers all of it. A gateway has at most 100 policies.',
     body: {
       schema: newPolicy,
       examples: {
@@ -129,7 +129,7 @@ export const policyOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Show what is spent of the limits in effect, and what policies refused',
     description:
-      'Of limits for each identity, the 100 with the most spent are listed, as far as the identities are among the latest 2,000 log entries, or are those of tokens and consents.',
+      'Limits for each identity list the 100 that have spent the most: tokens and consents, and identities of the latest 2,000 log entries.',
     response: json(success(listOf(policyBudgets))),
   },
   [`POST ${policies}/simulate`]: {

@@ -30,7 +30,7 @@ export class UsagePatterns {
 
 /** Escapes, and numbers that are not whole. */
 const odd = /\\|[-+.eE]\d|\d[.eE]/
-/** Members whose numbers are no counts, or counts of which there may be any number. */
+/** Members that hold a price, or a list of counts of any length. */
 const unlike = /"(?:cost|iterations)"/
 /** Numbers that are values, and not in a name. */
 const digits = /(?<=[:[,]\s*)\d+/g

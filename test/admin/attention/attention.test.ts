@@ -217,7 +217,10 @@ test('spend limits that cannot be counted need attention, whichever process says
   assert.deepEqual(await found(), [])
   metrics.edge.budgets.uncounted.inc()
   const [message, ...others] = await found()
-  assert.match(message, /^critical: Spend limits of AI calls cannot be counted, .* closed get 503/)
+  assert.match(
+    message,
+    /^critical: The store .* spend limits of AI calls cannot be counted\. Closed limits refuse calls with 503/,
+  )
   assert.deepEqual(others, [])
   const { value } = await keepToken(['OAuth Clients Write'])
   assert.deepEqual(await found(value), [])

@@ -27,7 +27,8 @@ const maxShown = 8
 export function spentCard(rows: readonly PolicyBudgets[]): Html | null {
   const shown = rows.filter(({ budgets, refused_last_day }) => budgets.length + refused_last_day > 0)
   if (shown.length === 0) return null
-  return html`<section class="card" aria-labelledby="spent"><h2 id="spent">Spent and refused</h2><div id="spending" data-live="5"><ul class="rows">${shown.map(row)}</ul></div></section>`
+  const list = html`<ul class="rows">${shown.map(row)}</ul>`
+  return html`<section class="card" aria-labelledby="spent"><h2 id="spent">Spent and refused</h2><div id="spending" data-live="5">${list}</div></section>`
 }
 
 function row({ policy, budgets, refused_last_day: refused }: PolicyBudgets): Html {
