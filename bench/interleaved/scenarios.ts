@@ -22,8 +22,8 @@ const governedBy = (settings: Parameters<typeof gatehouseWith>[0]): Scenario => 
 
 export const scenarios = {
   get: zone('get'),
-  /** With the access log. */
-  logged: { mix: 'get', peer: (name, root) => gatehouse(name, { root, logsAccess: true }) },
+  /** Without the access log. */
+  unlogged: { mix: 'get', peer: (name, root) => gatehouse(name, { root, logsAccess: false }) },
   post: zone('post'),
   mixed: zone('mixed'),
   upload: zone('upload'),

@@ -47,7 +47,7 @@ export async function collect(options: Options, origin: number): Promise<Results
     date: new Date().toISOString().slice(0, 10),
     commit: execFileSync('git', ['-C', ROOT, 'rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim(),
     machine: machine(),
-    ...{ peers: versions, rounds, seconds, blocks, slice, launches },
+    ...{ peers: versions, rounds, seconds, blocks, slice, launches, hasAccessLogs: true },
     runs: [...runs, ...timed],
     ratios,
     ...(found && { profile: found }),

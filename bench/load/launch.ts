@@ -1,7 +1,7 @@
 // Starts the processes of a bench, and ends every one of them by its id, also when the bench fails or is interrupted.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,6 +43,9 @@ export const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
 export const busyFolder = join(folder, 'busy')
 mkdirSync(busyFolder)
 
+/** What is read of the output of a process, after which its access log may follow. */
+const beginningBytes = Buffer.alloc(4000)
+
 const STARTUP_LIMIT = 60_000
 const living = new Set<ChildProcess>()
 
@@ -56,8 +59,9 @@ process.on('exit', () => {
 /** Starts a server and waits for its first answer on the port; throws with what it printed if none comes. */
 export async function launch(name: string, port: number, command: Command): Promise<Running> {
   const began = performance.now()
-  const log = join(folder, `${name.replaceAll('/', '-')}.log`)
-  const output = openSync(log, 'w')
+  // A contestant may be there twice, and its access log may be long.
+  const log = join(busyFolder, `${name.replaceAll('/', '-')}-${port}.log`)
+  const output = openSync(log, 'a')
   const child = start(command, output)
   closeSync(output)
   while (!(hasPrinted(command, log) && (await answers(port, command)))) {
@@ -70,7 +74,11 @@ export async function launch(name: string, port: number, command: Command): Prom
   const pid = childrenOf(child.pid!)[0] ?? child.pid!
   const { metrics = null } = command
   const printed = () => beginning(log)
-  return { pid, root: child.pid!, port, startup, metrics, printed, stop: () => stop(child, command) }
+  const stopAll = async () => {
+    await stop(child, command)
+    rmSync(log, { force: true })
+  }
+  return { pid, root: child.pid!, port, startup, metrics, printed, stop: stopAll }
 }
 
 /** Runs a command to its end and returns its standard output; throws when it fails. */
@@ -167,5 +175,11 @@ function hasPrinted({ prints }: Command, log: string): boolean {
 }
 
 function beginning(log: string): string {
-  return readFileSync(log, 'utf8').slice(0, 2000).trim()
+  const file = openSync(log, 'r')
+  try {
+    const length = readSync(file, beginningBytes, 0, beginningBytes.length, 0)
+    return beginningBytes.toString('utf8', 0, length).trim()
+  } finally {
+    closeSync(file)
+  }
 }

@@ -1,6 +1,6 @@
 // Puts the results of a bench into the pages that people read: pure functions for run.ts.
 import { CONNECTIONS, GATEWAYS, type MixName, NATIVE } from './mixes.ts'
-import { cell, lengthOf, short, table, targetTable } from './report.ts'
+import { accessLogs, cell, lengthOf, short, table, targetTable } from './report.ts'
 import { type Metric, type Results, typical } from './results.ts'
 
 const BLOCK = /(?<=^<!-- bench -->\n).*(?=^<!-- \/bench -->$)/ms
@@ -111,6 +111,7 @@ function setting(results: Results): string {
   const { machine } = results
   return [
     'µs are CPU time of the proxy per request, with the ratio to nginx in brackets.',
+    accessLogs(results),
     `For "error µs", ${CONNECTIONS} requests wait for an origin that refuses connections. In Gatehouse, they share one refusal; elsewhere, each pays for a connection attempt.`,
     `${sentence(lengthOf(results))}:`,
     `${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}.`,

@@ -46,6 +46,13 @@ export function targetTable(results: Results): string {
   return [whole, ...notes].join('\n\n')
 }
 
+/** Says which of the contestants wrote access logs. */
+export function accessLogs({ hasAccessLogs }: Results): string {
+  return hasAccessLogs
+    ? 'Gatehouse and nginx write access logs, as lines of JSON with the same fields; the others write none, as they come.'
+    : 'Nobody writes an access log.'
+}
+
 /** Says how long was measured, and on which day. */
 export function lengthOf({
   date,
@@ -100,7 +107,8 @@ function setting(results: Results): string {
     '',
     `- ${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}`,
     `- ${present.join(', ')}`,
-    `- Every proxy has one process, no access log, keep-alive to the same origin; wrk holds ${CONNECTIONS} connections on the same machine`,
+    `- Every proxy has one process, keep-alive to the same origin; wrk holds ${CONNECTIONS} connections on the same machine`,
+    `- ${accessLogs(results)}`,
     results.blocks === undefined
       ? `- Medians over ${rounds} × ${seconds} s in alternating order, each in a fresh process after two seconds of warm-up; in brackets the median of the ratios to ${BASE} within each round`
       : `- All contestants of a mix run beside each other, and the load alternates; ${lengthOf(results)}; in brackets the ratio to ${BASE}, with its 95 % interval where there is a target`,

@@ -60,6 +60,8 @@ export interface Results {
   readonly slice?: number
   /** How often the contestants of a heat were started; missing in results from before that was a choice, which have one. */
   readonly launches?: number
+  /** Whether Gatehouse and nginx wrote access logs; missing in results from before they did. */
+  readonly hasAccessLogs?: true
   readonly runs: readonly Run[]
   readonly ratios?: readonly Ratio[]
   readonly profile?: Profile

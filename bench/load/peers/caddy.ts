@@ -1,4 +1,4 @@
-// Caddy as a contestant of the bench: one thread of Go, no logs. It sets the X-Forwarded headers on its own.
+// Caddy as a contestant of the bench: one thread of Go, no access log, as by default. It sets the X-Forwarded headers on its own.
 import { commandVersion } from '../installed.ts'
 import { folder, keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'

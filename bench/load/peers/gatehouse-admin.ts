@@ -56,8 +56,6 @@ function config(admin: number, store: string): string {
 listen: ['127.0.0.1:0']
 admin: 127.0.0.1:${admin}
 store: ${store}
-log:
-  access: false
 zones: []
 `
 }

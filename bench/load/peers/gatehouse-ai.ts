@@ -1,4 +1,4 @@
-// The AI routes of Gatehouse as contestants of the bench: a new store, its first token, and everything on but the access log.
+// The AI routes of Gatehouse as contestants of the bench: a new store, its first token, and everything on.
 import { join } from 'node:path'
 import { type Door, PROVIDER_DOOR } from '../call.ts'
 import { commandVersion, packageVersion, ROOT } from '../installed.ts'
@@ -113,8 +113,6 @@ function config(port: number, admin: number, origin: number): string {
   return `workers: 0
 listen: ['127.0.0.1:${port}']
 admin: 127.0.0.1:${admin}
-log:
-  access: false
 ${unboundedConnections}ai:
   hosts: ['127.0.0.1']
   providers:

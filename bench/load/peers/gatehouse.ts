@@ -25,7 +25,7 @@ export function gatehouse(
     more = async () => '',
     workers = 0,
     program = 'src/main.ts',
-    logsAccess = false,
+    logsAccess = true,
   }: GatehouseOptions = {},
 ): Peer {
   return {
@@ -57,9 +57,7 @@ function config(
   return `workers: ${workers}
 listen: ${isTls ? `[{ address: '127.0.0.1:${port}', tls: true }]\n${tls()}` : `['127.0.0.1:${port}']`}
 admin: 127.0.0.1:${admin}
-log:
-  access: ${logsAccess}
-${unboundedConnections}pools:
+${logsAccess ? '' : 'log: { access: false }\n'}${unboundedConnections}pools:
   origin:
     origins: ['http://127.0.0.1:${origin}']
 zones:

@@ -2,15 +2,17 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { MIX_NAMES, MIXES } from '../../../bench/load/mixes.ts'
 import { parseDropped } from '../../../bench/load/meter.ts'
 import { chatAt } from '../../../bench/load/call.ts'
 import { statusOf } from '../../../bench/load/launch.ts'
-import { launchOrigin, launchPeer, PEERS } from '../../../bench/load/peers.ts'
+import { launchOrigin, launchPeer, type Peer, PEERS } from '../../../bench/load/peers.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import { loadConfig } from '../../../src/config/load/load.ts'
 import { gatehouse } from '../../../bench/load/peers/gatehouse.ts'
 import { gatehouseAi } from '../../../bench/load/peers/gatehouse-ai.ts'
+import { nginx } from '../../../bench/load/peers/nginx.ts'
 import { gatehouseOauth } from '../../../bench/load/peers/gatehouse-oauth.ts'
 import { gatehousesWithRules } from '../../../bench/load/peers/gatehouse-rules.ts'
 
@@ -45,6 +47,32 @@ test('no connection ends before its load does', async () => {
     assert.ok('config' in loaded, peer.name)
     assert.equal(loaded.config.limits.requestsPerConnection, 1e9)
   }
+})
+
+test('Gatehouse and nginx log accesses as long as nothing else is said, and the output of a start is its beginning', async t => {
+  const origin = await launchOrigin()
+  t.after(() => origin.stop())
+  const logged = async (peer: Peer) => {
+    const proxy = await launchPeer(peer, origin.port)
+    t.after(() => proxy.stop())
+    const lineOf = () =>
+      proxy
+        .printed()
+        .split('\n')
+        .find(line => line.includes('"msg":"request"'))
+    for (const end = Date.now() + 2_000; lineOf() === undefined && Date.now() < end; ) await setTimeout(20)
+    return Object.keys(JSON.parse(lineOf() ?? '{}'))
+  }
+  const fields = await logged(gatehouse())
+  assert.ok(fields.includes('duration'))
+  if (nginx.version() !== null)
+    assert.deepEqual(
+      (await logged(nginx)).filter(field => !fields.includes(field)),
+      [],
+    )
+  const silent = await gatehouse('silent', { logsAccess: false }).prepare(1, 2)
+  const loaded = loadConfig(silent.args.at(-1)!)
+  assert.ok('config' in loaded && !loaded.config.log.access)
 })
 
 test('a refused request is recognized by its status', () => {

@@ -92,6 +92,12 @@ test('the README has the proxies alone, with the machine and the date', () => {
   assert.doesNotMatch(text, /gatehouse native|at most/)
 })
 
+test('results say who wrote access logs, and older ones that nobody did', () => {
+  const text = (results: Results) => withResults('README.md', MARKED, results)
+  assert.match(text(RESULTS), /^Nobody writes an access log\.$/m)
+  assert.match(text({ ...RESULTS, hasAccessLogs: true }), /^Gatehouse and nginx write access logs, /m)
+})
+
 test('a plan for production has what a core does, rounded down', () => {
   const text = withResults('docs/production.md', MARKED, RESULTS).replace(/ +/g, ' ')
   assert.match(text, /\| plain requests of a few kB \| 47,000 a second \|\n/)
