@@ -10,11 +10,11 @@ import type { LogExportState } from '../../log-export/log-export.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import { budgetAlertSetId } from '../../store/records/budget-alerts.ts'
 import { routeOwner } from '../../store/records/model-route.ts'
-import { commitInEffect, policySetId } from '../../store/records/policy.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { Account, Gateway, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { usersOf } from '../records/member-users.ts'
+import { policiesInEffect } from '../facts/policies-in-effect.ts'
 import type { ProviderFact } from '../facts/provider-facts.ts'
 import { refusedCalls } from '../facts/refused-calls.ts'
 import type { OriginState, PoolState } from '../facts/zone-facts.ts'
@@ -186,7 +186,8 @@ async function* inCertificates({ certificates, now }: Scene): AsyncGenerator<Fin
 async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Finding> {
   const refused = await refusedCalls(account, store, now)
   for await (const gateways of store.gateways.walk(account)) {
-    const policies = await policiesInEffect(gateways, store)
+    const ofEach = gateways.map(async one => [one, await policiesInEffect(one, store)] as const)
+    const policies = new Map(await Promise.all(ofEach))
     const limitsOf = (gateway: Gateway) => [
       ...limitsOfRules(rulesOfGateway(gateway), now),
       ...limitsOfPolicies(gateway, policies.get(gateway)!, now),
@@ -195,7 +196,7 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
     for (const [{ id }, state] of states)
       yield ofLimit(state, `the gateway ${id}`, { type: 'gateway', id, name: id }, now)
     for (const gateway of gateways) {
-      if (rulesOfGateway(gateway).length > 0) yield* inAlerts(store, gateway)
+      yield* inAlerts(store, gateway)
       const { id, authentication, logManagement: maxEntries, logManagementStrategy } = gateway
       const resource = { type: 'gateway', id, name: id } as const
       if (!authentication && (await hasCalls(store, gateway, now))) {
@@ -208,14 +209,6 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
       yield { kind: 'log_full', severity: 'warning', message, resource }
     }
   }
-}
-
-async function policiesInEffect(gateways: readonly Gateway[], { policySets }: Store) {
-  const ofEach = gateways.map(async gateway => {
-    const set = await policySets.get(routeOwner(gateway), policySetId)
-    return [gateway, (set && commitInEffect(set.record)?.policies) ?? []] as const
-  })
-  return new Map(await Promise.all(ofEach))
 }
 
 async function* inAlerts({ budgetAlertSets }: Store, gateway: Gateway): AsyncGenerator<Finding> {

@@ -5,7 +5,7 @@ import { newId } from '../../base/ids/id.ts'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
-import { rulesOfGateway } from '../../budgets/buckets.ts'
+import { memoizeOnce } from '../../base/memo.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Counts } from '../../metrics/counters/counts.ts'
 import {
@@ -14,10 +14,12 @@ import {
   budgetAlertSetId,
 } from '../../store/records/budget-alerts.ts'
 import { routeOwner } from '../../store/records/model-route.ts'
-import type { Gateway } from '../../store/records/records.ts'
+import type { Gateway, Token } from '../../store/records/records.ts'
 import { type Store, StoreUnreachable, type Versioned } from '../../store/contract/store.ts'
-import { afterAttempt, type Crossing, crossings, remaining } from './crossings.ts'
-import { isAlerted, levelsOf } from './levels.ts'
+import { mayUseGateway } from '../../tokens/may-call.ts'
+import { Attempts } from './attempts.ts'
+import { afterAttempt, type Crossing, crossings, inTurn, remaining } from './crossings.ts'
+import { levelsOfGateway, levelsOfTokens } from './levels.ts'
 import { secretsOf } from './secrets.ts'
 import type { WebhookSender } from './webhook.ts'
 
@@ -34,12 +36,21 @@ interface AlertWatchOptions {
 const period = 15_000
 /** Ms for which a delivery is claimed: longer than an attempt takes. */
 const claim = 60_000
-/** Deliveries that one look attempts for a gateway. */
-const maxAtOnce = 20
+/** Attempts under way; of one account, a gateway takes at most half of the places that are left. */
+const limits = { max: 400, maxOfAccount: 40 }
+
+/** A gateway that has alerts. */
+interface Watched {
+  readonly gateway: Gateway
+  readonly current: Versioned<BudgetAlertSet>
+}
+
+type TokenLevels = Awaited<ReturnType<typeof levelsOfTokens>>
 
 export class AlertWatch {
   readonly #options: AlertWatchOptions
   readonly #clock: Clock
+  readonly #attempts = new Attempts(limits)
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> = Promise.resolve()
   #isFailing = false
@@ -52,7 +63,7 @@ export class AlertWatch {
 
   start(): void {
     this.#timer = setTimeout(() => {
-      this.#looking = this.look().then(() => {
+      this.#looking = this.#look().then(() => {
         if (!this.#isClosed) this.start()
       })
     }, period).unref()
@@ -63,45 +74,99 @@ export class AlertWatch {
     this.#isClosed = true
     clearTimeout(this.#timer)
     await this.#looking
+    await this.#attempts.settled()
   }
 
-  /** Looks at all budgets, and sends what is due. Never rejects. */
+  /** Looks at all budgets, and waits until what is due was sent. Never rejects. */
   async look(): Promise<void> {
+    await this.#look()
+    await this.#attempts.settled()
+  }
+
+  async #look(): Promise<void> {
     const { store, log } = this.#options
     try {
-      for (const { id } of await store.accounts.list())
-        for await (const gateways of store.gateways.walk(id)) {
-          if (this.#isClosed) return
-          await mapInTurns(gateways.filter(hasBudgets), gateway => this.#attend(gateway))
-        }
+      for (const { id } of await store.accounts.list()) await this.#lookAt(id)
       if (this.#isFailing) log.info('budget alerts are sent again')
       this.#isFailing = false
     } catch (failure) {
-      if (this.#isFailing) return
-      this.#isFailing = true
-      if (failure instanceof StoreUnreachable)
-        log.warn({ reason: failure.reason }, `budget alerts not sent: ${failure.state}`)
-      else log.error({ err: failure }, 'looking for budgets at a threshold failed')
+      this.#fail(failure)
     }
   }
 
-  async #attend(gateway: Gateway): Promise<void> {
+  /** Says so once, until a look succeeds. */
+  #fail(failure: unknown): void {
+    const { log } = this.#options
+    if (this.#isFailing) return
+    this.#isFailing = true
+    if (failure instanceof StoreUnreachable)
+      log.warn({ reason: failure.reason }, `budget alerts not sent: ${failure.state}`)
+    else log.error({ err: failure }, 'looking for budgets at a threshold failed')
+  }
+
+  async #lookAt(account: string): Promise<void> {
     const { store } = this.#options
-    const current = await store.budgetAlertSets.get(routeOwner(gateway), budgetAlertSetId)
-    if (current === null || current.record.alerts.length === 0) return
+    const tokens = memoizeOnce(() => this.#tokensOf(account))
+    const earlier: Watched[] = []
+    for await (const gateways of store.gateways.walk(account)) {
+      if (this.#isClosed) return
+      const sets = await mapInTurns(gateways, one =>
+        store.budgetAlertSets.get(routeOwner(one), budgetAlertSetId),
+      )
+      const watched = gateways.flatMap((gateway, i) => {
+        const current = sets[i]!
+        return current === null || current.record.alerts.length === 0 ? [] : [{ gateway, current }]
+      })
+      // In this order, those of one token are told by the first of its gateways.
+      for (const one of watched) {
+        await this.#attend(one, earlier, one.gateway.authentication ? await tokens() : [])
+        if (one.gateway.authentication) earlier.push(one)
+      }
+    }
+  }
+
+  /** Reads what is spent of the tokens that have budgets. */
+  async #tokensOf(account: string): Promise<TokenLevels> {
+    const { store } = this.#options
+    const pages: TokenLevels[] = []
+    for await (const tokens of store.tokens.walk(account))
+      pages.push(await levelsOfTokens(tokens, account, store, this.#clock.now()))
+    return pages.flat()
+  }
+
+  async #attend(
+    { gateway, current: { record, version } }: Watched,
+    earlier: readonly Watched[],
+    tokens: TokenLevels,
+  ): Promise<void> {
+    const { store } = this.#options
     const now = this.#clock.now()
-    const levels = await levelsOf(gateway, store, now)
-    const { record } = current
+    const own = await levelsOfGateway(gateway, store, now)
+    const usable = tokens.filter(([token]) => mayUseGateway(token, gateway.id))
+    const tokenOf = new Map(usable.map(([token, level]) => [level, token]))
+    const levels = [...own, ...tokenOf.keys()]
+    const isToldElsewhere = ({ level, alert, threshold }: Crossing) => {
+      const token = tokenOf.get(level)
+      return token !== undefined && earlier.some(one => isToldBy(one, token, alert.url, threshold))
+    }
+    const { account } = gateway
     const { alerts } = record
     const rest = remaining(record.deliveries, alerts, new Map(levels.map(one => [one.bucket, one])), now)
-    const added = crossings(rest, alerts, levels).map(one => deliveryOf(one, gateway, now))
+    const added = crossings(rest, alerts, levels)
+      .filter(crossing => !isToldElsewhere(crossing))
+      .map(one => deliveryOf(one, gateway, now))
     const all = [...rest, ...added]
-    const due = all.filter(({ nextAt }) => nextAt !== null && nextAt <= now).slice(0, maxAtOnce)
-    if (due.length === 0 && rest.length === record.deliveries.length) return
+    const waiting = inTurn(all.filter(({ nextAt }) => nextAt !== null && nextAt <= now))
+    const due = waiting.slice(0, this.#attempts.take(account, waiting.length))
+    const isChanged = added.length > 0 || due.length > 0 || rest.length < record.deliveries.length
     const deliveries = all.map(one => (due.includes(one) ? { ...one, nextAt: now + claim } : one))
-    // Another process has looked meanwhile.
-    if (!(await store.budgetAlertSets.replace({ ...record, deliveries }, current.version))) return
-    await Promise.all(due.map(one => this.#send(one, record, gateway)))
+    // If it is not replaced, another process has looked meanwhile.
+    if (isChanged && (await store.budgetAlertSets.replace({ ...record, deliveries }, version)))
+      for (const one of due) {
+        const sent = this.#send(one, record, gateway).catch((failure: unknown) => this.#fail(failure))
+        this.#attempts.begin(account, sent)
+      }
+    else this.#attempts.giveBack(account, due.length)
   }
 
   async #send(delivery: AlertDelivery, set: BudgetAlertSet, { account, id }: Gateway): Promise<void> {
@@ -132,8 +197,10 @@ export class AlertWatch {
   }
 }
 
-function hasBudgets(gateway: Gateway): boolean {
-  return rulesOfGateway(gateway).some(isAlerted)
+/** Whether an alert of a gateway tells the same receiver of the budgets of a token. */
+function isToldBy({ gateway, current }: Watched, token: Token, url: string, threshold: number): boolean {
+  if (!mayUseGateway(token, gateway.id)) return false
+  return current.record.alerts.some(alert => alert.url === url && alert.thresholds.includes(threshold))
 }
 
 function deliveryOf(
@@ -141,7 +208,7 @@ function deliveryOf(
   { account, id }: Gateway,
   now: number,
 ): AlertDelivery {
-  const data = { account_id: account, gateway_id: id, threshold, ...level.data }
+  const data = { account_id: account, gateway_id: id, threshold, ...level.data() }
   return {
     id: `msg_${newId()}`,
     alert: alert.id,

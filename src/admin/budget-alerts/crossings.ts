@@ -9,8 +9,8 @@ export interface Level {
   readonly percent: number
   /** When it may be told again, in ms since the epoch. */
   readonly until: number
-  /** What the message says about it. */
-  readonly data: object
+  /** Returns what the message says about it. */
+  readonly data: () => object
 }
 
 /** Deliveries that a gateway remembers. */
@@ -64,6 +64,17 @@ export function crossings(
       crossed.push({ alert, level, threshold })
     }
   return crossed.slice(0, Math.max(0, maxDeliveries - deliveries.length))
+}
+
+/** Orders deliveries so that each alert has its turn, whatever the number of those of another one. */
+export function inTurn(deliveries: readonly AlertDelivery[]): readonly AlertDelivery[] {
+  const turns = new Map<string, number>()
+  const numbered = deliveries.map(delivery => {
+    const turn = turns.get(delivery.alert) ?? 0
+    turns.set(delivery.alert, turn + 1)
+    return { turn, delivery }
+  })
+  return numbered.sort((one, other) => one.turn - other.turn).map(({ delivery }) => delivery)
 }
 
 const minute = 60_000

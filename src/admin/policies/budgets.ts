@@ -1,17 +1,13 @@
 // What is spent of the limits of policies, and how many calls each policy refused.
 
 import { budgetHits } from '../../activity/tally-scopes.ts'
-import { nobody } from '../../budgets/buckets.ts'
-import { compilePolicies } from '../../budgets/policies/compile.ts'
-import type { Bucket } from '../../budgets/rule-buckets.ts'
-import type { Gateway } from '../../store/records/records.ts'
-import type { Policy } from '../../store/records/policy.ts'
 import type { Api, Call } from '../api/api-types.ts'
 import { refusedCalls } from '../facts/refused-calls.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
 import { knownCalls } from '../gateways/known-callers.ts'
+import { type PolicyBucket, policyBucketsOf } from '../gateways/policy-buckets.ts'
 import { type ApiResponse, success } from '../http/envelope.ts'
-import { maxListed, noCalls } from '../spend-limits/budgets.ts'
+import { maxListed } from '../spend-limits/budgets.ts'
 import { findSet, policiesIn } from './policies.ts'
 import { shortOf, viewBudget } from './view.ts'
 
@@ -23,7 +19,7 @@ export async function listPolicyBudgets(call: Call, { store }: Api): Promise<Api
   const set = await findSet(call, store)
   if ('body' in set) return set
   const policies = policiesIn(set, 'committed')
-  const buckets = await bucketsOf(policies, gateway, store, now)
+  const buckets = await policyBucketsOf(policies, gateway, () => knownCalls(gateway, store), now)
   const refused = await refusedCalls(account, store, now)
   const refusedBy = (id: string) => refused.get(budgetHits('policy', gateway.id, id)) ?? 0
   const rows = await Promise.all(
@@ -40,45 +36,11 @@ export async function listPolicyBudgets(call: Call, { store }: Api): Promise<Api
 /** The name of the counter of calls that no policy allows. */
 const noPolicy = 'none'
 
-interface KnownBucket {
-  readonly bucket: Bucket
-  readonly identity: string | null
-  readonly name: string | null
-}
-
-/** Finds the buckets of known identities, by policy: their keys have only digests. */
-async function bucketsOf(
-  policies: readonly Policy[],
-  gateway: Gateway,
-  store: Api['store'],
-  now: number,
-): Promise<ReadonlyMap<string, readonly KnownBucket[]>> {
-  const limits = policies.filter(({ action }) => action.type === 'limit')
-  const { calls, names } = limits.every(({ actor }) => actor === '*')
-    ? noCalls
-    : await knownCalls(gateway, store)
-  const compiled = compilePolicies(limits, { account: gateway.account, gateway: gateway.id })
-  return new Map(
-    compiled.policies.map(({ policy, actorOf, buckets }) => {
-      const byIdentity = new Map<string | null, KnownBucket>()
-      for (const { call, caller } of policy.actor === '*' ? anyCall : calls) {
-        const actor = actorOf(call, caller)
-        if (buckets === null || typeof actor === 'string' || byIdentity.has(actor.value)) continue
-        const name = actor.value === null ? null : (names.get(actor.value) ?? null)
-        byIdentity.set(actor.value, { bucket: buckets.of(actor.value, now), identity: actor.value, name })
-      }
-      return [policy.id, [...byIdentity.values()]]
-    }),
-  )
-}
-
-const anyCall = [{ call: { provider: '', model: null, metadata: null }, caller: nobody }]
-
 /** How many buckets are read at once. */
 const atOnce = 500
 
 /** Shows those with the most spent; of one for all calls, also if nothing is. */
-async function viewBudgets(buckets: readonly KnownBucket[], account: string, { budgets }: Api['store']) {
+async function viewBudgets(buckets: readonly PolicyBucket[], account: string, { budgets }: Api['store']) {
   const shown: (ReturnType<typeof viewBudget> & { readonly name: string | null })[] = []
   for (let i = 0; i < buckets.length; i += atOnce) {
     const some = buckets.slice(i, i + atOnce)

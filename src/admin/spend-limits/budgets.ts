@@ -65,7 +65,7 @@ export async function resetBudgets(
   now: number,
 ) {
   const bucket = rule.rule.id === id ? null : rule.bucketNamed(id, now)
-  const buckets = bucket === null ? bucketsOf(rule, calls.calls, now) : [bucket]
+  const buckets = bucket === null ? bucketsOfCalls(rule, calls.calls, now) : [bucket]
   try {
     // First, since a reset without an entry could not be reported any more.
     await store.audit.append(audit)
@@ -98,7 +98,11 @@ interface KnownBucket extends Bucket {
 }
 
 /** Lists the bucket of a rule, or those of the partitions in which known calls would be. */
-function bucketsOf(rule: CompiledRule, calls: readonly KnownCall[], now: number): readonly KnownBucket[] {
+export function bucketsOfCalls(
+  rule: CompiledRule,
+  calls: readonly KnownCall[],
+  now: number,
+): readonly KnownBucket[] {
   if (rule.partitionedBy.length === 0) return [{ ...rule.bucketWith([], now), values: [] }]
   const buckets = new Map<string, KnownBucket>()
   for (const { call, caller } of calls) {
@@ -110,14 +114,14 @@ function bucketsOf(rule: CompiledRule, calls: readonly KnownCall[], now: number)
 }
 
 /** Lists the buckets of a rule that are known to have spent something, the most spent first. */
-export async function mostSpent(
+async function mostSpent(
   rule: CompiledRule,
   account: string,
   calls: readonly KnownCall[],
   { budgets }: Pick<Store, 'budgets'>,
   now: number,
 ) {
-  const buckets = bucketsOf(rule, calls, now)
+  const buckets = bucketsOfCalls(rule, calls, now)
   const sums = new Map<string, BudgetSum>()
   for (let i = 0; i < buckets.length; i += atOnce)
     for (const sum of await budgets.read(account, buckets.slice(i, i + atOnce))) sums.set(sum.bucket, sum)
@@ -153,18 +157,21 @@ function used({ spent, leased }: BudgetSum): number {
 }
 
 /** Shows a bucket, with the names of callers where they are known. */
-export function viewBucket(
-  { rule: { unit, limit }, partitionedBy }: CompiledRule,
-  { bucket, window, values }: KnownBucket,
-  { spent, leased }: BudgetSum,
-  names: CallerNames,
-) {
+function viewBucket(rule: CompiledRule, bucket: KnownBucket, sum: BudgetSum, names: CallerNames) {
+  return { id: bucket.bucket, key: keyOf(rule, bucket, names), ...viewSum(bucket, sum) }
+}
+
+/** Shows for which values a bucket is. */
+export function keyOf({ partitionedBy }: CompiledRule, { values }: KnownBucket, names: CallerNames) {
+  return values.map((value, i) => {
+    const name = value === null ? undefined : names.get(value)
+    return { by: partitionedBy[i], value, ...(name !== undefined && { name }) }
+  })
+}
+
+/** Shows what is spent of a bucket, in the unit of its rule. */
+export function viewSum({ rule: { unit, limit }, window }: Bucket, { spent, leased }: BudgetSum) {
   return {
-    id: bucket,
-    key: values.map((value, i) => {
-      const name = value === null ? undefined : names.get(value)
-      return { by: partitionedBy[i], value, ...(name !== undefined && { name }) }
-    }),
     spent: shownIn(unit, spent),
     leased: shownIn(unit, leased),
     limit: shownIn(unit, limit),

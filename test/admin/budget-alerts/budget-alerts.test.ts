@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict'
+import assert, { deepEqual } from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -7,10 +7,17 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { AlertWatch } from '../../../src/admin/budget-alerts/alert-watch.ts'
 import { WebhookSender } from '../../../src/admin/budget-alerts/webhook.ts'
-import { bucketsOf } from '../../../src/budgets/buckets.ts'
+import { policiesInEffect } from '../../../src/admin/facts/policies-in-effect.ts'
+import { bucketsOf, callerOf } from '../../../src/budgets/buckets.ts'
+import { compilePolicies } from '../../../src/budgets/policies/compile.ts'
+import { decidePolicies, policyBuckets } from '../../../src/budgets/policies/decide.ts'
+import type { Bucket } from '../../../src/budgets/rule-buckets.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'
+import type { SpendRule } from '../../../src/store/records/budget-rule.ts'
+import type { Token } from '../../../src/store/records/records.ts'
 import { Authority } from '../../help/certificates.ts'
+import { until } from '../../help/until.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 
@@ -46,6 +53,17 @@ async function startHook(
   return { received, url: `https://localhost:${(server.address() as AddressInfo).port}/hook` }
 }
 
+/** Starts an https server that never responds. */
+async function startHanging(t: TestContext) {
+  const { promise: arrived, resolve } = Promise.withResolvers<void>()
+  const server = createServer({ cert: identity.certificate, key: identity.key }, () => resolve())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  t.after(() => server.closeAllConnections())
+  return { arrived, url: `https://localhost:${(server.address() as AddressInfo).port}/hook` }
+}
+
 async function start(t: TestContext, respond: Parameters<typeof startHook>[1] = () => ({ status: 204 })) {
   const api = await startApi(t)
   const hook = await startHook(t, respond)
@@ -64,18 +82,20 @@ async function start(t: TestContext, respond: Parameters<typeof startHook>[1] = 
       clock: api.clock,
     })
   let sequence = 0
-  const spend = async (dollars: number) => {
-    const { record } = (await api.kept.gateways.get(account, 'team'))!
-    const facts = { provider: 'openai', model: 'gpt-4o', metadata: null }
-    const lines = bucketsOf(record, null, facts, api.clock.now()).map(
-      ({ bucket, window, rule: { limit } }) => ({
-        ...{ bucket, window, limit, share: 'share', total: dollars * 1e9, confirmed: 0 },
-        ...{ keep: 0, ifLost: 0, need: 0, want: 0 },
-      }),
-    )
+  const spendIn = async (buckets: readonly Bucket[], dollars: number) => {
+    const lines = buckets.map(({ bucket, window, rule: { limit } }) => ({
+      ...{ bucket, window, limit, share: 'share', total: dollars * 1e9, confirmed: 0 },
+      ...{ keep: 0, ifLost: 0, need: 0, want: 0 },
+    }))
     await api.kept.budgets.step({ account, sequence: ++sequence, lease: 15_000, lines })
   }
-  return { ...api, ...hook, create, list, watch, spend, lines, budgetAlerts }
+  const facts = { provider: 'openai', model: 'gpt-4o', metadata: null }
+  const spend = async (dollars: number, token: Token | null = null) => {
+    const { record } = (await api.kept.gateways.get(account, 'team'))!
+    await spendIn(bucketsOf(record, token, facts, api.clock.now()), dollars)
+  }
+  const bodies = () => hook.received.map(({ body }) => JSON.parse(body).data)
+  return { ...api, ...hook, create, list, watch, spend, spendIn, bodies, lines, budgetAlerts }
 }
 
 /** Verifies as a receiver does, by the words of Standard Webhooks. */
@@ -104,7 +124,8 @@ test('a threshold is told once, signed, whatever number of processes look', asyn
   const { type, data } = JSON.parse(first!.body)
   assert.equal(type, 'budget.threshold_reached')
   assert.deepEqual(data, {
-    ...{ account_id: account, gateway_id: 'team', threshold: 50, rule_id: 'money', unit: 'cost' },
+    ...{ account_id: account, gateway_id: 'team', threshold: 50, owner: 'gateway', owner_id: 'team' },
+    ...{ rule_id: 'money', unit: 'cost' },
     ...{ id: data.id, key: [], spent: 5.5, leased: 0, limit: 10, remaining: 4.5 },
     resets_at: '2026-01-02T00:00:00.000Z',
   })
@@ -124,6 +145,124 @@ test('a threshold is told once, signed, whatever number of processes look', asyn
   )
   assert.equal(new Set(received.map(({ headers }) => headers['webhook-id'])).size, 3)
   assert.deepEqual([budgetAlerts.delivered.value, budgetAlerts.failed.value], [3, 0])
+})
+
+const limitOf = (id: string, limit: number): SpendRule => ({
+  ...{ id, isEnabled: true, unit: 'cost', limit, window: 'day', technique: 'fixed' },
+  whenUnreachable: 'closed',
+})
+
+test('budgets of tokens are told by the first of their gateways that has the same receiver', async t => {
+  const { ask, create, spend, watch, url, bodies, keepToken } = await start(t)
+  for (const id of ['alpha', 'open', 'zeta'])
+    await ask('POST', '/ai-gateway/gateways', { body: { id, authentication: id !== 'open' } })
+  const addAlert = (id: string, body: object) =>
+    ask('POST', `/ai-gateway/gateways/${id}/budget_alerts`, { body })
+  await create([50])
+  await addAlert('open', { url, thresholds: [50] })
+  await addAlert('zeta', { url: `${url}/other`, thresholds: [50] })
+  const spendLimits = { isEnabled: true, rules: [limitOf('pocket', 20)] }
+  const { token } = await keepToken(['AI Gateway Run'], { spendLimits })
+  const confined = await keepToken(['AI Gateway Run'], {
+    spendLimits: { isEnabled: true, rules: [limitOf('small', 2)] },
+    gateways: ['zeta'],
+  })
+  await spend(1)
+  await spend(11, token)
+  await spend(1.5, confined.token)
+  const watches = [watch(), watch()]
+  await Promise.all(watches.map(watch => watch.look()))
+  await Promise.all(watches.map(watch => watch.look()))
+  const told = bodies().filter(({ owner }) => owner === 'token')
+  deepEqual(
+    told.map(({ gateway_id, owner_id, rule_id, spent }) => [gateway_id, owner_id, rule_id, spent]).sort(),
+    [
+      ['team', token.id, 'pocket', 11],
+      ['zeta', confined.token.id, 'small', 1.5],
+      ['zeta', token.id, 'pocket', 11],
+    ].sort(),
+  )
+  const [first] = told.filter(({ gateway_id }) => gateway_id === 'team')
+  deepEqual(first, {
+    ...{ account_id: account, gateway_id: 'team', threshold: 50, owner: 'token', owner_id: token.id },
+    ...{ owner_name: token.name, rule_id: 'pocket', unit: 'cost', id: first.id, key: [], spent: 11 },
+    ...{ leased: 0, limit: 20, remaining: 9, resets_at: '2026-01-02T00:00:00.000Z' },
+  })
+  await addAlert('alpha', { url, thresholds: [50, 60, 70] })
+  await spend(13, token)
+  await watch().look()
+  const more = bodies().filter(({ owner }) => owner === 'token')
+  deepEqual(
+    more.slice(told.length).map(({ gateway_id, threshold }) => [gateway_id, threshold]),
+    [['alpha', 60]],
+  )
+})
+
+test('limits of policies are told, of several for the same calls the highest', async t => {
+  const { ask, create, spendIn, watch, bodies, clock, kept, keepToken } = await start(t)
+  await create([50])
+  const path = `${gateway}/policies`
+  const limits = [
+    { name: 'Low', actor: '*', amount: 5 },
+    { name: 'High', actor: '*', amount: 10 },
+    { name: 'Each', actor: 'token:{svc.token.id}', amount: 3 },
+  ]
+  for (const { name, actor, amount } of limits) {
+    const action = { type: 'limit', amount, period: 'daily' }
+    await ask('POST', path, { body: { name, actor, resource: '*', action } })
+  }
+  await ask('POST', `${path}/commit`)
+  const { token } = await keepToken(['AI Gateway Run'], {})
+  const policies = await policiesInEffect((await kept.gateways.get(account, 'team'))!.record, kept)
+  const compiled = compilePolicies(policies, { account, gateway: 'team' })
+  const call = { provider: 'openai', model: 'gpt-4o', metadata: null }
+  const decision = decidePolicies(compiled, call, callerOf(token))
+  assert.equal(decision.type, 'allow')
+  const buckets = policyBuckets('limits' in decision ? decision.limits : [], clock.now())
+  await spendIn(buckets, 2.6)
+  await watch().look()
+  deepEqual(
+    bodies().map(({ owner, owner_name, key, spent }) => ({ owner, owner_name, key, spent })),
+    [
+      {
+        ...{ owner: 'policy', owner_name: 'Each', spent: 2.6 },
+        key: [{ by: 'token:{svc.token.id}', value: token.id, name: token.name }],
+      },
+    ],
+  )
+  await spendIn(buckets, 5.1)
+  await watch().look()
+  deepEqual(
+    bodies()
+      .slice(1)
+      .map(({ owner_name, limit, key }) => [owner_name, limit, key]),
+    [['High', 10, []]],
+  )
+})
+
+test('a receiver that hangs holds up no other one', async t => {
+  const { ask, create, spend, watch, bodies, url, webhooks, keepToken, budgetAlerts } = await start(t)
+  const { url: hanging, arrived } = await startHanging(t)
+  webhooks.sender = new WebhookSender({
+    ...{ isAllowed: () => true, ca: authority.certificate, timeout: 3_000 },
+  })
+  await create([50], hanging)
+  const rules = Array.from({ length: 5 }, (_, i) => limitOf(`rule-${i}`, 10))
+  for (let i = 0; i < 20; i++) {
+    const { token } = await keepToken(['AI Gateway Run'], { spendLimits: { isEnabled: true, rules } })
+    await spend(6, token)
+  }
+  await create([50], url)
+  await ask('POST', '/ai-gateway/gateways', { body: { id: 'team-2' } })
+  await ask('POST', '/ai-gateway/gateways/team-2/budget_alerts', { body: { url, thresholds: [60] } })
+  const looking = watch().look()
+  await arrived
+  await until(() => bodies().some(({ gateway_id }) => gateway_id === 'team-2'))
+  const isDone = await Promise.race([looking.then(() => true), Promise.resolve(false)])
+  assert.equal(isDone, false)
+  assert.ok(bodies().some(({ gateway_id }) => gateway_id === 'team'))
+  await looking
+  assert.ok(budgetAlerts.failed.value > 0)
 })
 
 test('a delivery that fails is repeated with the same id, later and later, by any process, and given up', async t => {
