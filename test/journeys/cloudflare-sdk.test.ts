@@ -118,6 +118,10 @@ test('gateways: create, get, update, list, search, delete', async t => {
     Object.values(retry),
   )
 
+  const reused = { cache_ttl: 3600, cache_invalidate_on_update: true }
+  const cached = await client.aiGateway.update('mine', { ...here, collect_logs: false, ...off, ...reused })
+  assert.deepEqual([cached.cache_ttl, cached.cache_invalidate_on_update], Object.values(reused))
+
   const ids: string[] = []
   for await (const { id } of client.aiGateway.list({ ...here, per_page: 1 })) ids.push(id)
   assert.deepEqual(ids, ['default', 'mine'])

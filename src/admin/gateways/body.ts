@@ -2,10 +2,11 @@
 
 import { backoffs, maxDelay } from '../../ai/failover/after-failure.ts'
 import { maxAttempts } from '../../ai/failover/controls.ts'
+import { maxTtl, minTtl } from '../../answers/controls.ts'
 import { isGatewayId } from '../../ai/gateway-directory.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { usualMaxTokens } from '../../store/records/budget-rule.ts'
-import type { Gateway, GatewayRateLimit, GatewayRetry } from '../../store/records/records.ts'
+import type { CacheScope, Gateway, GatewayRateLimit, GatewayRetry } from '../../store/records/records.ts'
 import { Field } from '../http/field.ts'
 import { readDollars, readSpendLimits } from '../spend-limits/body.ts'
 
@@ -24,6 +25,9 @@ type GatewaySettings = Pick<
   | 'spendLimits'
   | 'defaultMaxTokens'
   | 'unpricedCost'
+  | 'cacheTtl'
+  | 'isCacheInvalidatedOnUpdate'
+  | 'cacheScope'
 >
 
 /**
@@ -31,8 +35,6 @@ type GatewaySettings = Pick<
  * (or null) is accepted, and shown.
  */
 export const notBuilt = {
-  cache_invalidate_on_update: false,
-  cache_ttl: 0,
   dlp: null,
   guardrails: null,
   log_classification: false,
@@ -56,6 +58,9 @@ export const longestInterval = 31 * 86_400
 const settings = [
   'authentication',
   'byok_only',
+  'cache_invalidate_on_update',
+  'cache_scope',
+  'cache_ttl',
   'collect_logs',
   'default_max_tokens',
   'log_management',
@@ -72,6 +77,7 @@ const settings = [
   'stream_usage',
   'unpriced_cost',
 ] as const
+export const cacheScopes = ['token', 'app', 'shared'] as const satisfies readonly CacheScope[]
 const off = Object.keys(notBuilt) as (keyof typeof notBuilt)[]
 /** Members of responses that requests cannot set: a record that was fetched may be sent back with them. */
 const responseMembers = ['id', 'is_default', 'created_at', 'modified_at'] as const
@@ -127,7 +133,16 @@ function readSettings(members: Members) {
     spendLimits: readSpendLimits(members.spend_limits, 'gateway'),
     defaultMaxTokens: orUsual(members.default_max_tokens)?.integer(1, maxMaxTokens) ?? usualMaxTokens,
     unpricedCost: readUnpricedCost(orUsual(members.unpriced_cost)),
+    cacheTtl: readCacheTtl(orUsual(members.cache_ttl)),
+    isCacheInvalidatedOnUpdate: orUsual(members.cache_invalidate_on_update)?.flag() ?? false,
+    cacheScope: orUsual(members.cache_scope)?.oneOf(cacheScopes) ?? 'token',
   }
+}
+
+function readCacheTtl(field: Field | null): number {
+  const ttl = field?.integer(0, maxTtl) ?? 0
+  if (ttl > 0 && ttl < minTtl) field!.refuse(`must be 0, which turns the cache off, or at least ${minTtl}`)
+  return ttl
 }
 
 /** Reads what is said about retries; null if nothing is. */

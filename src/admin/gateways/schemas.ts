@@ -3,10 +3,11 @@
 import type { GatewayRateLimit, LogStrategy } from '../../store/records/records.ts'
 import { backoffs, maxDelay } from '../../ai/failover/after-failure.ts'
 import { maxAttempts } from '../../ai/failover/controls.ts'
+import { maxTtl, minTtl } from '../../answers/controls.ts'
 import { maxNear } from '../../limits/near-keys.ts'
 import { nearKey } from '../zones/rate-limit-schemas.ts'
 import { shownSpendLimits, spendLimits } from '../spend-limits/schemas.ts'
-import { longestInterval, maxMaxTokens, maxUnpricedCost, maxCalls, notBuilt } from './body.ts'
+import { cacheScopes, longestInterval, maxMaxTokens, maxUnpricedCost, maxCalls, notBuilt } from './body.ts'
 import {
   about,
   closed,
@@ -34,6 +35,8 @@ const delay = whole(0, maxDelay)
 const backoff = oneOf(backoffs)
 const onAbandon = oneOf(['abort', 'drain'])
 const maxTokens = whole(1, maxMaxTokens)
+const cacheTtl: Schema = { ...whole(0, maxTtl), anyOf: [{ maximum: 0 }, { minimum: minTtl }] }
+const cacheScope = oneOf(cacheScopes)
 const unpricedCost: Schema = { ...number, exclusiveMinimum: 0, maximum: maxUnpricedCost }
 
 const settings: Members = {
@@ -90,6 +93,18 @@ const settings: Members = {
     'What a call to a model without a price costs, in USD. By default, such calls are refused while a limit of the cost governs them.',
     orNull(unpricedCost),
   ),
+  cache_ttl: about(
+    'Seconds for which a response is reused for calls that equal its own; 0, the default, for none but those that ask for it.',
+    orNull(cacheTtl),
+  ),
+  cache_invalidate_on_update: about(
+    'Whether a change of the settings discards all responses before it; false by default.',
+    orNull(flag),
+  ),
+  cache_scope: about(
+    'Whose calls reuse the same responses: `token`, those of one API token, or of one user of an app, which is the default; `app`, those of one OAuth client with all its users, or of one API token; `shared`, all calls of the gateway.',
+    orNull(cacheScope),
+  ),
 }
 
 /** Settings of published clients that this gateway lacks: only values that turn them off are accepted. */
@@ -131,6 +146,9 @@ export const gateway = open({
   spend_limits: orNull(shownSpendLimits),
   default_max_tokens: maxTokens,
   unpriced_cost: orNull(unpricedCost),
+  cache_ttl: cacheTtl,
+  cache_invalidate_on_update: flag,
+  cache_scope: cacheScope,
   ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, exactly(off)])),
   is_default: about('Whether calls that name no gateway use it.', flag),
   created_at: time,

@@ -11,7 +11,7 @@ import { codeBlock, time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
 import { findBudgets } from './budgets/owner.ts'
 import { crumbsOf, findGateway, gatewayOf } from './page-data.ts'
-import { attemptsInWords, type Gateway, limitInWords, logsInWords } from './gateway.ts'
+import { attemptsInWords, cacheInWords, type Gateway, limitInWords, logsInWords } from './gateway.ts'
 import { authenticationBadge } from './list.ts'
 import { snippetsFor } from './snippets.ts'
 
@@ -62,6 +62,7 @@ function settingsCard(request: PageRequest, gateway: Gateway, mayEdit: boolean):
       'When a caller leaves',
       gateway.on_abandon === 'drain' ? 'The provider may finish' : 'The provider is cut off',
     ],
+    ['Reuse of responses', cacheInWords(gateway)],
     [
       'Keys of providers',
       gateway.byok_only ? 'Of this gateway and of callers' : 'Also those of the configuration',

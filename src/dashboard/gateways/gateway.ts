@@ -23,6 +23,9 @@ export interface Gateway {
   readonly spend_limits: SpendLimits | null
   readonly default_max_tokens: number
   readonly unpriced_cost: number | null
+  readonly cache_ttl: number
+  readonly cache_invalidate_on_update: boolean
+  readonly cache_scope: 'token' | 'app' | 'shared'
   readonly created_at: string
   readonly modified_at: string
 }
@@ -38,6 +41,12 @@ export function limitInWords(gateway: Gateway): string {
 /** Returns the attempts at a model, as `Up to 3`. */
 export function attemptsInWords({ retry_max_attempts: max }: Gateway): string {
   return max === null || max === 1 ? 'One' : `Up to ${max}`
+}
+
+/** Returns how long responses are reused, as `For 1 hour, for each token`. */
+export function cacheInWords({ cache_ttl: seconds, cache_scope: scope }: Gateway): string {
+  const whose = { token: ', for each token', app: ', for each app', shared: ', for all callers' }[scope]
+  return seconds === 0 ? 'Only for calls that ask for it' : `For ${spanInWords(seconds)}${whose}`
 }
 
 /** Returns the log retention, as `The latest 100,000 calls, without bodies`. */

@@ -15,6 +15,9 @@ export const settingLabels = {
   retry_delay: 'Delay in ms',
   retry_backoff: 'The delay',
   on_abandon: 'When a caller leaves',
+  cache_ttl: 'Seconds',
+  cache_scope: 'Whose calls reuse them',
+  cache_invalidate_on_update: 'Discard them when the settings change',
   byok_only: 'Only keys of this gateway and of callers',
   log_management: 'Calls to keep',
   log_management_strategy: 'When that many are there',
@@ -82,6 +85,26 @@ export function settingFields(draft: Draft): Html {
       { value: 'drain', label: 'Let it finish, for its usage' },
     ],
   })}</div></fieldset>
+<fieldset class="part"><legend>Reuse of responses</legend><div class="pair">${textField(draft, {
+    name: 'cache_ttl',
+    label: settingLabels.cache_ttl,
+    type: 'number',
+    minimum: 0,
+    maximum: 2_678_400,
+    hint: 'For calls that equal an earlier one. 0 for none but those that ask for it; at least 60.',
+  })}${selectField(draft, {
+    name: 'cache_scope',
+    label: settingLabels.cache_scope,
+    options: [
+      { value: 'token', label: 'Of each token, or user of an app' },
+      { value: 'app', label: 'Of each app' },
+      { value: 'shared', label: 'All callers of the gateway' },
+    ],
+  })}</div>${checkbox(draft, {
+    name: 'cache_invalidate_on_update',
+    label: settingLabels.cache_invalidate_on_update,
+    hint: 'Responses before a change of these settings are not reused after it.',
+  })}</fieldset>
 <fieldset class="part"><legend>Keys of providers</legend>${checkbox(draft, {
     name: 'byok_only',
     label: settingLabels.byok_only,
@@ -131,6 +154,9 @@ export function valuesOf(
     on_abandon: gateway.on_abandon,
     log_management: String(gateway.log_management),
     log_management_strategy: gateway.log_management_strategy,
+    cache_ttl: String(gateway.cache_ttl),
+    cache_scope: gateway.cache_scope,
+    ...(gateway.cache_invalidate_on_update && { cache_invalidate_on_update: 'on' }),
     ...(gateway.byok_only && { byok_only: 'on' }),
     ...(gateway.collect_logs && { collect_logs: 'on' }),
     ...(gateway.stream_usage && { stream_usage: 'on' }),
@@ -149,6 +175,9 @@ export function settingsOf(draft: Draft) {
     on_abandon: draft.value('on_abandon'),
     log_management: numberIn(draft, 'log_management'),
     log_management_strategy: draft.value('log_management_strategy'),
+    cache_ttl: numberIn(draft, 'cache_ttl'),
+    cache_scope: draft.value('cache_scope'),
+    cache_invalidate_on_update: draft.has('cache_invalidate_on_update'),
     byok_only: draft.has('byok_only'),
     collect_logs: draft.has('collect_logs'),
     stream_usage: draft.has('stream_usage'),
@@ -170,6 +199,9 @@ function retryOf(draft: Draft) {
 export const usual = {
   authentication: true,
   byok_only: false,
+  cache_ttl: 0,
+  cache_scope: 'token',
+  cache_invalidate_on_update: false,
   collect_logs: false,
   log_management: 100_000,
   log_management_strategy: 'DELETE_OLDEST',

@@ -45,9 +45,21 @@ export interface Gateway {
    * limit of the cost governs them.
    */
   readonly unpricedCost?: number | null
+  /** Seconds for which responses to calls are reused; 0 or absent for none but at the wish of a caller. */
+  readonly cacheTtl?: number
+  /** Whether a change of these settings ends that for all responses before it; absent for false. */
+  readonly isCacheInvalidatedOnUpdate?: boolean
+  /** Whose calls reuse the same responses; absent for `token`. */
+  readonly cacheScope?: CacheScope
   readonly createdAt: number
   readonly modifiedAt: number
 }
+
+/**
+ * Whose calls reuse the same responses: those of one token, or of one user of an OAuth client; of one OAuth
+ * client with all its users, or of one API token; or all calls of the gateway.
+ */
+export type CacheScope = 'token' | 'app' | 'shared'
 
 /** The key of a provider that a gateway has of its own. */
 export interface ProviderKey {

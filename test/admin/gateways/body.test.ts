@@ -22,6 +22,9 @@ test('an id is enough: a token is then required, and no bodies are stored', () =
     spendLimits: null,
     defaultMaxTokens: 4096,
     unpricedCost: null,
+    cacheTtl: 0,
+    isCacheInvalidatedOnUpdate: false,
+    cacheScope: 'token',
   })
 })
 
@@ -47,6 +50,9 @@ test('settings are read, and null means as usual where published clients send it
     spendLimits: null,
     defaultMaxTokens: 4096,
     unpricedCost: null,
+    cacheTtl: 0,
+    isCacheInvalidatedOnUpdate: false,
+    cacheScope: 'token',
   })
   assert.deepEqual(
     readNewGateway({ id: 'a', log_management: null, log_management_strategy: null }),
@@ -158,11 +164,10 @@ test('a rate limit out of bounds, or without an interval, is refused by name', (
 test('an unsupported feature is accepted when it is off, and refused by name when it is on', () => {
   assert.ok('id' in readNewGateway({ id: 'a', ...notBuilt }))
   const on = {
-    cache_ttl: 60,
     zdr: true,
     guardrails: {},
     otel: [],
-    cache_invalidate_on_update: 0,
+    logpush: 0,
   }
   assert.deepEqual(
     pointersOf(readNewGateway({ id: 'a', ...on })).sort(),
@@ -198,6 +203,25 @@ test('wrong types and bounds are refused, all at once', () => {
     assert.deepEqual(pointersOf(readNewGateway({ id: 'a', log_management })), ['/log_management'])
 })
 
+test('the reuse of responses is read; null is the default', () => {
+  const read = (body: object) => {
+    const gateway = readNewGateway({ id: 'a', ...body }) as Partial<Gateway>
+    return [gateway.cacheTtl, gateway.isCacheInvalidatedOnUpdate, gateway.cacheScope]
+  }
+  const set = { cache_ttl: 2_678_400, cache_invalidate_on_update: true, cache_scope: 'app' }
+  assert.deepEqual(read(set), [2_678_400, true, 'app'])
+  assert.deepEqual(read({ cache_ttl: 60, cache_scope: 'shared' }), [60, false, 'shared'])
+  for (const value of [null, undefined]) {
+    const usual = Object.fromEntries(Object.keys(set).map(name => [name, value]))
+    assert.deepEqual(read(usual), [0, false, 'token'])
+  }
+  for (const ttl of [-1, 1, 59, 60.5, 2_678_401, '60'])
+    assert.deepEqual(pointersOf(readNewGateway({ id: 'a', cache_ttl: ttl })), ['/cache_ttl'], `${ttl}`)
+  const wrong = { cache_invalidate_on_update: 1, cache_scope: 'account' }
+  const faults = pointersOf(readNewGateway({ id: 'a', ...wrong })).sort()
+  assert.deepEqual(faults, ['/cache_invalidate_on_update', '/cache_scope'])
+})
+
 test('an update that does not mention authentication leaves it as it is', () => {
   assert.equal((readGateway({}, 'a') as { authentication: unknown }).authentication, null)
 })
@@ -229,6 +253,8 @@ test('any body is read or refused', () => {
     'retry_delay',
     'retry_backoff',
     'on_abandon',
+    'cache_ttl',
+    'cache_scope',
     ...Object.keys(notBuilt),
     '__proto__',
     'x',

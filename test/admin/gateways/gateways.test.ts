@@ -33,6 +33,9 @@ test('a gateway is created in the shape of its published clients, and requires a
     spend_limits: null,
     default_max_tokens: 4096,
     unpriced_cost: null,
+    cache_ttl: 0,
+    cache_invalidate_on_update: false,
+    cache_scope: 'token',
     is_default: false,
     created_at: '2026-01-01T00:00:00.000Z',
     modified_at: '2026-01-01T00:00:00.000Z',
@@ -48,13 +51,13 @@ test('an id that is taken is 409', async t => {
 
 test('an unsupported setting is refused by name, and nothing is stored', async t => {
   const { ask, kept } = await startApi(t)
-  const { status, json } = await ask('POST', path, { body: { id: 'mine', cache_ttl: 60 } })
+  const { status, json } = await ask('POST', path, { body: { id: 'mine', zdr: true } })
   assert.equal(status, 400)
   assert.deepEqual(json.errors, [
     {
       code: 10001,
-      message: 'cache_ttl is not supported by this gateway: leave it out, or send 0',
-      source: { pointer: '/cache_ttl' },
+      message: 'zdr is not supported by this gateway: leave it out, or send false',
+      source: { pointer: '/zdr' },
     },
   ])
   assert.equal(await kept.gateways.get(account, 'mine'), null)
@@ -106,6 +109,17 @@ test('attempts are shown as they were set, and left out again by an update witho
   assert.deepEqual(shown(put), Object.values(set))
   assert.deepEqual(shown(await ask('PUT', `${path}/default`, { body: put.json.result })), Object.values(set))
   assert.deepEqual(shown(await ask('PUT', `${path}/default`, { body: {} })), [null, null, null, 'abort'])
+})
+
+test('the reuse of responses is shown as it was set, and off again after an update without it', async t => {
+  const { ask } = await startApi(t)
+  const set = { cache_ttl: 3600, cache_invalidate_on_update: true, cache_scope: 'app' }
+  const shown = ({ json: { result } }: Awaited<ReturnType<typeof ask>>) =>
+    Object.keys(set).map(name => result[name])
+  const put = await ask('PUT', `${path}/default`, { body: set })
+  assert.deepEqual(shown(put), Object.values(set))
+  assert.deepEqual(shown(await ask('PUT', `${path}/default`, { body: put.json.result })), Object.values(set))
+  assert.deepEqual(shown(await ask('PUT', `${path}/default`, { body: {} })), [0, false, 'token'])
 })
 
 test('a change can be bound to what its caller has read', async t => {

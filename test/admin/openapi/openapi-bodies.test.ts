@@ -374,6 +374,8 @@ test('lengths and counts end where the server says', async t => {
     ['updateGateway', 'log_management', 0, -1],
     ['createGateway', 'default_max_tokens', 1_000_000, 1_000_001],
     ['updateGateway', 'unpriced_cost', 0.000000001, 0],
+    ['createGateway', 'cache_ttl', 60, 59],
+    ['updateGateway', 'cache_ttl', 0, 2_678_401],
     ['createGateway', 'spend_limits', spending(20, 60), spending(21, 60)],
     ['updateGateway', 'spend_limits', spending(1, 'month'), spending(1, 'year')],
     ['createToken', 'spend_limits', spending(5, 'day'), spending(6, 'day')],

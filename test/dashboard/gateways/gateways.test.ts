@@ -19,6 +19,9 @@ const settings = {
   retry_delay: '500',
   retry_backoff: 'linear',
   on_abandon: 'drain',
+  cache_ttl: '3600',
+  cache_scope: 'app',
+  cache_invalidate_on_update: 'on',
   log_management: '5000',
   log_management_strategy: 'STOP_INSERTING',
 }
@@ -47,6 +50,11 @@ test('a gateway is created from the form, closed unless it is opened', async t =
     [result.retry_max_attempts, result.retry_delay, result.retry_backoff, result.on_abandon],
     [3, 500, 'linear', 'drain'],
   )
+  assert.deepEqual(
+    [result.cache_ttl, result.cache_scope, result.cache_invalidate_on_update],
+    [3600, 'app', true],
+  )
+  assert.match(page.text, /Reuse of responses For 1 hour, for each app/)
   assert.match((await get(`${base}/gateways`)).text, /new on 100 calls/)
   assert.match((await get(`${base}/gateways?search=ne`)).body, /gateways\/new"/)
   assert.match((await get(`${base}/gateways?search=zzz`)).text, /No gateway found/)

@@ -66,6 +66,7 @@ test('a gateway can be kept from the keys of the configuration', async t => {
   const settings = {
     ...{ rate_limiting_limit: '0', rate_limiting_interval: '60', rate_limiting_technique: 'fixed' },
     ...{ retry_max_attempts: '1', retry_delay: '200', retry_backoff: 'constant', on_abandon: 'abort' },
+    ...{ cache_ttl: '0', cache_scope: 'token' },
     ...{ rate_limiting_key: 'gateway', log_management: '10', log_management_strategy: 'DELETE_OLDEST' },
   }
   const saved = await submit(path, { ...settings, byok_only: 'on' })

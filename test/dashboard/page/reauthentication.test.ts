@@ -154,6 +154,7 @@ const held = {
     {
       ...{ rate_limiting_limit: '0', rate_limiting_interval: '60', rate_limiting_technique: 'fixed' },
       ...{ retry_max_attempts: '1', retry_delay: '200', retry_backoff: 'constant', on_abandon: 'abort' },
+      ...{ cache_ttl: '0', cache_scope: 'token' },
       ...{ rate_limiting_key: 'gateway', log_management: '0', log_management_strategy: 'DELETE_OLDEST' },
     },
   ],

@@ -135,5 +135,8 @@ const kinds = {
   'on-abandon': word,
   'default-max-tokens': count,
   'unpriced-cost': dollars,
+  'cache-ttl': count,
+  'cache-scope': word,
+  'cache-invalidate-on-update': flag,
   'stream-usage': flag,
 } as const satisfies Readonly<Record<Setting, Reader>>

@@ -63,6 +63,9 @@ const members = [
   'spend_limits',
   'default_max_tokens',
   'unpriced_cost',
+  'cache_ttl',
+  'cache_invalidate_on_update',
+  'cache_scope',
   'stream_usage',
   'created_at',
   'modified_at',
@@ -109,6 +112,9 @@ export interface ShownGateway {
   readonly spend_limits: WireLimits | null
   readonly default_max_tokens: number
   readonly unpriced_cost: number | null
+  readonly cache_ttl: number
+  readonly cache_invalidate_on_update: boolean
+  readonly cache_scope: string
   readonly stream_usage: boolean
   readonly created_at: string
   readonly modified_at: string

@@ -24,6 +24,9 @@ export const settings = {
     'USD|off',
     'what a call to a model without a price costs; default off: it is refused',
   ),
+  'cache-ttl': text('SECONDS', 'for how long responses are reused; default 0, for no time'),
+  'cache-scope': text('token|app|shared', 'whose calls reuse the same responses; default token'),
+  'cache-invalidate-on-update': text('on|off', 'whether a change of settings discards them; default off'),
   'stream-usage': text('on|off', 'whether providers are asked for the usage of streams; default on'),
 }
 

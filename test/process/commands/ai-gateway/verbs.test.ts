@@ -39,6 +39,9 @@ test('a gateway is created with what the options say, and closed without any', a
     ['stream-usage', 'off'],
     ['default-max-tokens', '500'],
     ['unpriced-cost', '0.002'],
+    ['cache-ttl', '3600'],
+    ['cache-scope', 'app'],
+    ['cache-invalidate-on-update', 'on'],
     ['concurrent-calls', '9'],
   ].map(([name, value]) => `--${name}=${value}`)
   const full = await gateway('create', 'trial', ...settings, '--json')
@@ -66,6 +69,9 @@ test('a gateway is created with what the options say, and closed without any', a
     onAbandon: 'drain',
     defaultMaxTokens: 500,
     unpricedCost: 0.002,
+    cacheTtl: 3600,
+    cacheScope: 'app',
+    isCacheInvalidatedOnUpdate: true,
     byokOnly: false,
   })
 })
