@@ -3,11 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Call, ROOT } from './call.ts'
+import { raiseSession } from './alone.ts'
 import { childrenOf } from './proc.ts'
 
 export interface Command {
@@ -149,6 +150,7 @@ function start(command: Command, output: number | 'pipe'): ChildProcess {
     env: { ...process.env, NODE_ENV: 'production', ...command.env },
     detached: true,
   })
+  if (getPriority() < 0 && child.pid !== undefined) raiseSession(child.pid)
   living.add(child)
   return child.once('exit', () => living.delete(child))
 }
