@@ -13,10 +13,13 @@ export const slotLength = 8
 const meter = join(import.meta.dirname, 'allocation-meter.ts')
 let made = 0
 
+/** Whose allocations are meant. */
+export type Threads = 'all' | 'main'
+
 /** A peer whose threads write down what they allocate. */
 export interface MeteredPeer extends Peer {
-  /** Returns the bytes that all its threads have allocated, as of the last period. */
-  allocated(): number
+  /** Returns the bytes that all its threads have allocated, or its main thread alone, as of the last period. */
+  allocated(threads?: Threads): number
 }
 
 /** Has the threads of a peer write down what they allocate. */
@@ -28,7 +31,8 @@ export function withAllocations(peer: Peer): MeteredPeer {
       const command = await peer.prepare(port, origin, isTls)
       return { ...command, env: { ...command.env, NODE_OPTIONS: `--import=${meter}`, ALLOCATIONS: path } }
     },
-    allocated: () => sumOfSlots(readFileSync(path)),
+    allocated: (threads = 'all') =>
+      sumOfSlots(readFileSync(path).subarray(0, threads === 'all' ? undefined : slotLength)),
   }
 }
 

@@ -1,7 +1,7 @@
 // What a request takes of what noise cannot move: system calls and bytes allocated.
 import { setTimeout as wait } from 'node:timers/promises'
 import { commandVersion } from '../load/installed.ts'
-import { allocationPeriod, type MeteredPeer } from './allocations.ts'
+import { allocationPeriod, type MeteredPeer, type Threads } from './allocations.ts'
 import type { Started } from './runners.ts'
 import { countSystemCalls } from './system-calls.ts'
 
@@ -17,12 +17,7 @@ const loadMilliseconds = 1000
 
 /** Counts what a contestant takes for a request, under a load that is otherwise paused. */
 export async function count(runner: Started, peer: MeteredPeer): Promise<Counts> {
-  const settled = () => wait(2 * allocationPeriod)
-  await settled()
-  const [allocated, responses] = [peer.allocated(), runner.load.count]
-  await underLoad(runner)
-  await settled()
-  const allocatedBytes = (peer.allocated() - allocated) / (runner.load.count - responses)
+  const allocatedBytes = await allocatedPerRequest(runner, peer)
   if (commandVersion('strace', ['-V']) === null) return { allocatedBytes, systemCalls: null, byName: {} }
   const before = runner.load.count
   const calls = await countSystemCalls(runner.process.pid, () => underLoad(runner))
@@ -30,6 +25,20 @@ export async function count(runner: Started, peer: MeteredPeer): Promise<Counts>
   const byName = [...calls].map(([name, calls]) => [name, calls / requests] as const)
   const systemCalls = byName.reduce((sum, [, calls]) => sum + calls, 0)
   return { allocatedBytes, systemCalls, byName: Object.fromEntries(byName) }
+}
+
+/** Returns the bytes that threads of a contestant allocate a request. */
+export async function allocatedPerRequest(
+  runner: Started,
+  peer: MeteredPeer,
+  threads: Threads = 'all',
+): Promise<number> {
+  const settled = () => wait(2 * allocationPeriod)
+  await settled()
+  const [allocated, responses] = [peer.allocated(threads), runner.load.count]
+  await underLoad(runner)
+  await settled()
+  return (peer.allocated(threads) - allocated) / (runner.load.count - responses)
 }
 
 async function underLoad({ load }: Started): Promise<void> {

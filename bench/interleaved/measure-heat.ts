@@ -1,4 +1,5 @@
 // Measures the contestants of a heat beside each other, until their targets are decided.
+import { cpus } from 'node:os'
 import { type Heat, pairsOf } from '../load/heats.ts'
 import { MIXES } from '../load/mixes.ts'
 import type { Peer } from '../load/peers.ts'
@@ -6,7 +7,7 @@ import { residentMemory } from '../load/proc.ts'
 import { short } from '../load/report.ts'
 import type { Ratio, Run, Subject } from '../load/results.ts'
 import { median } from '../load/statistics.ts'
-import { TARGETS } from '../load/targets.ts'
+import { boundOn, TARGETS } from '../load/targets.ts'
 import type { Block, Runner } from './blocks.ts'
 import { allLooks, oneLook } from './interval.ts'
 import { answer, type Blocks, type Extent, type Question, runBlocks, typicalOf } from './run-blocks.ts'
@@ -94,7 +95,8 @@ function asked(subject: Subject, against: Subject, bound: number): Question {
 }
 
 function boundOf(subject: Subject, against: Subject): number {
-  return TARGETS.find(({ compared }) => compared && isSame(compared, [subject, against]))!.bound
+  const { bound } = TARGETS.find(({ compared }) => compared && isSame(compared, [subject, against]))!
+  return boundOn(bound, cpus()[0]?.model ?? '')
 }
 
 /** Everybody's cost and rate against those of nginx, which tables show. */

@@ -5,7 +5,7 @@ import { TOKEN_INTERVAL } from '../load/chat.ts'
 import { freePort } from '../../test/help/free-port.ts'
 import type { Running } from '../load/launch.ts'
 import { unexpectedAnswers } from '../load/measure.ts'
-import { CONNECTIONS, MIXES, type Mix, type MixName } from '../load/mixes.ts'
+import { MIXES, type Mix, type MixName } from '../load/mixes.ts'
 import { launchPeer, type Peer } from '../load/peers.ts'
 import { exactCpuTimeOfAll } from '../load/proc.ts'
 import { type EventStream, openStreams } from '../load/streams.ts'
@@ -38,11 +38,11 @@ export async function startRunner(
   peer: Peer,
   mix: MixName,
   origin: number,
-  { name = peer.name, connections = CONNECTIONS } = {},
+  { name = peer.name } = {},
 ): Promise<Started> {
   const process = await launchPeer(peer, mix === 'down' ? await freePort() : origin, isTls(mix))
   const call = callOf(peer, mix, process, origin)
-  const runner = await runnerOf({ name, process, call }, mix, connections)
+  const runner = await runnerOf({ name, process, call }, mix)
   const stop = async () => {
     const unexpected = await runner.load.end()
     await process.stop()
@@ -55,7 +55,7 @@ export async function startRunner(
 export async function runnerOf(
   { name, process, call }: Pick<Started, 'name' | 'process' | 'call'>,
   mix: MixName,
-  connections: number,
+  connections?: number,
 ): Promise<Runner> {
   const load = await loadOf(process, mix, call, connections)
   const cpu = () => exactCpuTimeOfAll(process.root)
@@ -76,14 +76,14 @@ async function loadOf(
   { port }: Running,
   mix: MixName,
   call: Call,
-  connections: number,
+  connections: number | undefined,
 ): Promise<PausableLoad> {
   const { refused, streams, http2Streams } = MIXES[mix] as Mix
   if (mix === 'full' || mix === 'resumed') return pausedHandshakes(port, mix)
   if (http2Streams !== undefined) return pausedH2load(port, http2Streams)
   if (streams > 0) return new SteadyStreams(await openStreams(port, streams, call))
   return pausedWrk(
-    { port, mix, call, connections },
+    { port, mix, call, ...(connections && { connections }) },
     load => load.broken + unexpectedAnswers(load.refused, load.requests, refused),
   )
 }

@@ -1,7 +1,7 @@
 // Draws the main results as a chart in SVG, which is readable on light and dark pages.
 import { NATIVE, OPEN } from './mixes.ts'
 import { intervalOf, type Results, type Subject } from './results.ts'
-import { TARGETS } from './targets.ts'
+import { boundOn, TARGETS } from './targets.ts'
 
 /** A bar: a ratio with its interval, and what is meant to be reached. */
 interface Bar {
@@ -68,7 +68,8 @@ function barOf(results: Results, label: string, subject: Subject, base: Subject)
     ({ compared }) => compared !== undefined && isSame(compared[0], subject) && isSame(compared[1], base),
   )
   const { ratio, low, high } = found
-  return [{ label, ratio, low, high, bound: target?.bound ?? null }]
+  const bound = target ? boundOn(target.bound, results.machine.processor) : null
+  return [{ label, ratio, low, high, bound }]
 }
 
 function isSame(a: Subject, b: Subject): boolean {

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
+import { FIGURES, type Figures } from '../figures/figures.ts'
 import { measureHeat } from '../interleaved/measure-heat.ts'
 import { type Profile, profile } from '../profile/profile.ts'
 import { HEATS, shareOf } from './heats.ts'
@@ -42,6 +43,9 @@ export async function collect(options: Options, origin: number): Promise<Results
   const startup = await tried('start', () => measureStartup(origin))
   const scanned = await tried('scan', () => scan(gatehouseAi('native'), origin))
   const soaked = await tried('soak', () => soak(origin, requests))
+  const figures: Figures = {}
+  for (const [part, measure] of FIGURES)
+    Object.assign(figures, await tried(part, () => measure(peers, origin, isQuick)))
   const { runs, ratios } = await runHeats(options, peers, origin, end)
   return {
     date: new Date().toISOString().slice(0, 10),
@@ -51,6 +55,7 @@ export async function collect(options: Options, origin: number): Promise<Results
     runs: [...runs, ...timed],
     ratios,
     ...(found && { profile: found }),
+    ...(Object.keys(figures).length > 0 && { figures }),
     ...{ startup, scan: scanned, soak: soaked },
   }
 }

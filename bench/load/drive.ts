@@ -36,7 +36,7 @@ export function wrkCommand({
   seconds,
   call = ROOT,
   first = 0,
-  connections = CONNECTIONS,
+  connections = (MIXES[mix] as Mix).connections ?? CONNECTIONS,
 }: Drive): Command {
   const load = ['-t1', `-c${connections}`, `-d${seconds}s`]
   const fields = Object.entries(call.fields).flatMap(([name, value]) => ['-H', `${name}: ${value}`])

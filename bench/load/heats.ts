@@ -17,7 +17,9 @@ const all = (mix: MixName): Contestant[] => MIXES[mix].peers.map(peer => ({ peer
 
 /** Every heat, in the order of the reports. */
 export const HEATS: readonly Heat[] = [
-  ...(['get', 'post', 'upload', 'download', 'tls', 'h2', 'streams', 'full', 'resumed'] as const).map(alone),
+  ...(['get', 'log', 'post', 'upload', 'download', 'tls', 'h2', 'streams', 'full', 'resumed'] as const).map(
+    alone,
+  ),
   { name: 'down', contestants: [own('get'), ...all('down')] },
   {
     name: 'rules',
@@ -25,6 +27,7 @@ export const HEATS: readonly Heat[] = [
   },
   { name: 'refused', contestants: [own('rules'), ...all('refused')] },
   alone('chat'),
+  alone('eight'),
   alone('alias'),
   {
     name: 'unknown',

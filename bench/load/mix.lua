@@ -59,6 +59,7 @@ end
 
 local mixes = {
   get = get,
+  log = get,
   tls = get,
   workers = get,
   rules = get,
@@ -73,6 +74,7 @@ local mixes = {
     return inTurn({ send('GET', '/'), send('GET', '/', nil, 'text/markdown'), send('GET', '/', nil, 'text/html') })
   end,
   chat = chat,
+  eight = chat,
   alias = chat,
   missing = chat,
   unknown = chatWithEach,

@@ -17,6 +17,8 @@ export interface Mix {
   readonly streams: number
   /** Whether clients come over TLS. */
   readonly isTls?: true
+  /** Connections that wrk holds, where they are not as many as elsewhere. */
+  readonly connections?: number
   /** Streams that each connection has at a time over HTTP/2, by h2load; missing for HTTP/1.1. */
   readonly http2Streams?: number
 }
@@ -49,6 +51,12 @@ export const REST = 'gatehouse REST'
 
 /** The same route, whose requests name an alias of that model with a fallback. */
 export const ALIAS = 'gatehouse alias'
+
+/** Gatehouse that logs no accesses. */
+export const UNLOGGED = 'gatehouse unlogged'
+
+/** A server of node:tls and nothing else: what Node's part of a handshake costs. */
+export const BARE_TLS = 'node:tls'
 
 /** Gatehouse with so many workers, all of them measured by what comes through. */
 export const ONE_WORKER = 'gatehouse 1 worker'
@@ -96,15 +104,20 @@ const BODY_PEERS: readonly string[] = ['gatehouse', 'nginx', 'caddy']
 const HANDSHAKES = {
   ...LOAD,
   unit: 'handshake',
-  peers: TLS_PEERS,
+  peers: [...TLS_PEERS, BARE_TLS] as readonly string[],
   isTls: true,
-  note: 'Each on a connection of its own, which is opened and closed with it, 16 at once. p50 and p99 are those of the handshake.',
+  note: 'Each on a connection of its own, which is opened and closed with it, 16 at once. p50 and p99 are those of the handshake. node:tls is a server that does nothing else.',
 } as const
 const CHAT = { ...LOAD, peers: GATEWAYS, shown: 'own' } as const
 const REFUSED_CHAT = { ...CHAT, peers: [NATIVE] as readonly string[], refused: 1 } as const
 
 export const MIXES = {
   get: { ...LOAD, title: 'GET, 244 bytes of JSON' },
+  log: {
+    ...LOAD,
+    title: 'GET, with the access log and without',
+    peers: ['gatehouse', UNLOGGED] as readonly string[],
+  },
   post: { ...LOAD, title: 'POST of 60 bytes, 244 bytes of JSON back' },
   mixed: { ...LOAD, title: 'GET, POST and a 404 in turn', refused: 1 / 3 },
   upload: { ...LOAD, title: 'POST of 1 MiB', peers: BODY_PEERS },
@@ -159,6 +172,12 @@ export const MIXES = {
     ...CHAT,
     title: 'chat completion, 300 bytes of JSON, 700 bytes back',
     note: 'gatehouse is a zone that proxies the same chats; open is the native AI route of a gateway that asks for no token and keeps no log; native and REST are AI routes with a token checked and bodies logged, as by default; governed is native with a rate limit on top, which is far away; oauth is native with an access token of OAuth. Their CPU is that of the log entries, too; entries that the queue had to drop cost nothing and are counted beside it.',
+  },
+  eight: {
+    ...CHAT,
+    title: 'chat completion over 8 connections',
+    peers: [OPEN, GOVERNED] as readonly string[],
+    connections: 8,
   },
   alias: {
     ...CHAT,

@@ -1,11 +1,12 @@
 // Reads the command line of the bench, for run.ts.
 import { parseArgs } from 'node:util'
+import { FIGURES } from '../figures/figures.ts'
 import { looks } from '../interleaved/interval.ts'
 import { HEATS } from './heats.ts'
 import { ROUND_MIXES } from './mixes.ts'
 
 export interface Options {
-  /** Names of heats and of mixes that are measured in rounds, and `profile`, `start`, `soak` and `scan`. */
+  /** Names of heats, of mixes that are measured in rounds and of figures, and `profile`, `start`, `soak` and `scan`. */
   readonly parts: readonly string[]
   readonly peers: readonly string[]
   readonly rounds: number
@@ -26,10 +27,18 @@ export interface Options {
 }
 
 const PARTS: readonly string[] = [
-  ...new Set([...HEATS.map(({ name }) => name), ...ROUND_MIXES, 'profile', 'start', 'soak', 'scan']),
+  ...new Set([
+    ...HEATS.map(({ name }) => name),
+    ...ROUND_MIXES,
+    'profile',
+    'start',
+    'soak',
+    'scan',
+    ...FIGURES.keys(),
+  ]),
 ]
 const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['ai', ['chat', 'alias', 'unknown', 'ttft', 'steady', 'profile', 'scan']],
+  ['ai', ['chat', 'eight', 'alias', 'unknown', 'ttft', 'steady', 'profile', 'scan', 'frontier']],
 ])
 
 export const USAGE = `npm run bench -- [options]

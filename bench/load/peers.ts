@@ -4,7 +4,7 @@ import type { Call, Door } from './call.ts'
 import { commandVersion, packageVersion, ROOT } from './installed.ts'
 import { freePort } from '../../test/help/free-port.ts'
 import { type Command, launch, type Running } from './launch.ts'
-import { GOVERNED, ONE_WORKER, OPEN, TWO_WORKERS } from './mixes.ts'
+import { BARE_TLS, GOVERNED, ONE_WORKER, OPEN, TWO_WORKERS, UNLOGGED } from './mixes.ts'
 import { caddy } from './peers/caddy.ts'
 import { gatehouse } from './peers/gatehouse.ts'
 import { gatehouseAdmin } from './peers/gatehouse-admin.ts'
@@ -14,6 +14,7 @@ import { gatehousesWithRules } from './peers/gatehouse-rules.ts'
 import { nginx } from './peers/nginx.ts'
 import { portkey } from './peers/portkey.ts'
 import { redisServer } from './redis-server.ts'
+import { identityFiles } from './tls.ts'
 
 export interface Peer {
   readonly name: string
@@ -36,6 +37,7 @@ export interface Peer {
 /** Every contestant, in the order of the reports. */
 export const PEERS: readonly Peer[] = [
   gatehouse(),
+  gatehouse(UNLOGGED, { logsAccess: false }),
   gatehouse(ONE_WORKER, { workers: 1 }),
   gatehouse(TWO_WORKERS, { workers: 2 }),
   gatehouseAi('native'),
@@ -48,6 +50,7 @@ export const PEERS: readonly Peer[] = [
   gatehouseAdmin(),
   ...gatehousesWithRules,
   redisGet(),
+  bareTls(),
   portkey,
   nginx,
   caddy,
@@ -84,6 +87,22 @@ function redisGet(): Peer {
     refusal: 500,
     version: () => commandVersion('redis-server', ['--version']) && process.versions.node,
     prepare: async port => nodeScript('peers/redis-get.ts', port, await redisServer()),
+  }
+}
+
+function bareTls(): Peer {
+  return {
+    name: BARE_TLS,
+    refusal: 500,
+    version: () => process.versions.node,
+    prepare: async port => {
+      const { certificate, key } = identityFiles()
+      return {
+        ...nodeScript('peers/bare-tls.ts', port, certificate, key),
+        prints: /listening/,
+        isHttp: false,
+      }
+    },
   }
 }
 

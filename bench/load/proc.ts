@@ -44,6 +44,15 @@ export function childrenOf(pid: number): number[] {
   return ids.split(' ').filter(Boolean).map(Number)
 }
 
+/** Returns the numbers of the processors that a process may run on, by its /proc/PID/status. */
+export function allowedProcessors(status: string): number[] {
+  const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? ''
+  return list.split(',').flatMap(range => {
+    const [first, last = first] = range.split('-').map(Number)
+    return Array.from({ length: last! - first! + 1 }, (_, at) => first! + at)
+  })
+}
+
 /** Returns how many TCP connections of this machine have been refused so far, whoever asked for them. */
 export function refusedConnects(): number {
   return parseRefusedConnects(readFileSync('/proc/net/snmp', 'latin1'))

@@ -2,7 +2,7 @@
 import { looks } from '../interleaved/interval.ts'
 import { CONNECTIONS, MIX_NAMES, MIXES, type MixName } from './mixes.ts'
 import { intervalOf, METRICS, type Metric, type Results, ratio, type Soak, typical } from './results.ts'
-import { outcomeOf, type Outcome, TARGETS, type Target } from './targets.ts'
+import { boundOn, isAmd, outcomeOf, type Outcome, TARGETS, type Target } from './targets.ts'
 import { profileTables } from '../profile/profile-tables.ts'
 
 const BASE = 'nginx'
@@ -25,8 +25,8 @@ export function report(results: Results): string {
 
 /** Writes what was measured beside each target, and whether that is met. */
 export function targetTable(results: Results): string {
-  const { apart = [] } = results
-  const later = apart.map(part => ({ ...results, ...part }))
+  const { apart = [], profile: _profile, figures: _figures, ...rest } = results
+  const later = apart.map(part => ({ ...rest, ...part }))
   const used = new Set<number>()
   const rows = TARGETS.map(target => {
     const at = later.findLastIndex(one => target.measured(one) !== null)
@@ -34,7 +34,7 @@ export function targetTable(results: Results): string {
     if (at !== -1) used.add(at)
     return [
       target.name + (at === -1 ? '' : ` ${noteMarks[at]}`),
-      `${target.sense} ${target.bound}${target.unit}`,
+      `${target.sense} ${boundOn(target.bound, found.machine.processor)}${target.unit}`,
       measured(target, found),
       marks[outcomeOf(target, found)],
     ]
@@ -43,7 +43,9 @@ export function targetTable(results: Results): string {
   const notes = [...used]
     .sort((a, b) => a - b)
     .map(at => `${noteMarks[at]} Measured apart: ${lengthOf(apart[at]!)}, ${apart[at]!.machine.processor}.`)
-  return [whole, ...notes].join('\n\n')
+  const family = isAmd(results.machine.processor) ? 'AMD' : 'other makers than AMD, such as Intel'
+  const bounds = `Where bounds differ by processor, they are those for processors of ${family}.`
+  return [whole, bounds, ...notes].join('\n\n')
 }
 
 /** Says which of the contestants wrote access logs. */

@@ -1,4 +1,5 @@
 // What a bench has found, and the arithmetic on it: pure functions for the targets and the report.
+import type { Figures } from '../figures/figures.ts'
 import type { Interval } from '../interleaved/interval.ts'
 import type { Profile } from '../profile/profile.ts'
 import type { Sample } from './measure.ts'
@@ -11,6 +12,13 @@ export interface Run extends Partial<Omit<Sample, 'unexpected'>> {
   readonly round: number
   readonly peer: string
   readonly unexpected: number
+}
+
+/** A value, with the ends of its interval where it has one. */
+export interface Estimate {
+  readonly value: number
+  readonly low?: number
+  readonly high?: number
 }
 
 /** A ratio of two contestants that ran beside each other, with its interval. */
@@ -65,6 +73,7 @@ export interface Results {
   readonly runs: readonly Run[]
   readonly ratios?: readonly Ratio[]
   readonly profile?: Profile
+  readonly figures?: Figures
   /** Milliseconds from start to the first answer of Gatehouse; null where not measured. */
   readonly startup: number | null
   readonly soak: Soak | null

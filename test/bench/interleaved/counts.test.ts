@@ -4,9 +4,11 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { sumOfSlots } from '../../../bench/interleaved/allocations.ts'
+import { sumOfSlots, withAllocations } from '../../../bench/interleaved/allocations.ts'
 import { pausedWrk } from '../../../bench/interleaved/paused-load.ts'
+import { gatehouse } from '../../../bench/load/peers/gatehouse.ts'
 import { parseSummary } from '../../../bench/interleaved/system-calls.ts'
 import { until } from '../../help/until.ts'
 
@@ -26,6 +28,16 @@ test('calls are read by name, with and without errors, and without their sum', (
       ['read', 12010],
     ],
   )
+})
+
+test('the main thread is counted alone where it is asked for', async () => {
+  const peer = withAllocations(gatehouse())
+  const { env } = await peer.prepare(1, 2)
+  const bytes = Buffer.alloc(16)
+  bytes.writeDoubleLE(1000, 0)
+  bytes.writeDoubleLE(234, 8)
+  writeFileSync(env!.ALLOCATIONS!, bytes)
+  assert.deepEqual([peer.allocated(), peer.allocated('main')], [1234, 1000])
 })
 
 test('the bytes of all threads are added up', () => {

@@ -14,10 +14,24 @@ function parse(...args: string[]): Options {
 test('without options everything but the soak is measured, up to 40 blocks, and times in three rounds of two seconds', () => {
   const { parts, ...rest } = parse()
   assert.deepEqual(parts, [
-    ...['get', 'post', 'upload', 'download', 'tls', 'h2', 'streams', 'full', 'resumed', 'down', 'rules'],
+    ...[
+      'get',
+      'log',
+      'post',
+      'upload',
+      'download',
+      'tls',
+      'h2',
+      'streams',
+      'full',
+      'resumed',
+      'down',
+      'rules',
+    ],
     ...[
       'refused',
       'chat',
+      'eight',
       'alias',
       'unknown',
       'ttft',
@@ -28,6 +42,11 @@ test('without options everything but the soak is measured, up to 40 blocks, and 
       'profile',
       'start',
       'scan',
+      'back-to-back',
+      'frontier',
+      'heap',
+      'idle',
+      'npm-start',
     ],
   ])
   assert.deepEqual(rest, {
@@ -44,7 +63,7 @@ test('a soak comes on top', () => {
 
 test('ai stands for all that is about AI gateways', () => {
   assert.deepEqual(parse('--only', 'get,ai').parts, [
-    ...['get', 'chat', 'alias', 'unknown', 'ttft', 'steady', 'profile', 'scan'],
+    ...['get', 'chat', 'eight', 'alias', 'unknown', 'ttft', 'steady', 'profile', 'scan', 'frontier'],
   ])
 })
 

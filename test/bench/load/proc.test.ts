@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import {
+  allowedProcessors,
   childrenOf,
   cpuTime,
   exactCpuTime,
@@ -30,6 +31,12 @@ test('the nanoseconds of the scheduler are returned as microseconds', () => {
   assert.equal(parseRunTime('146147020 552463 20\n'), 146147.02)
   const before = exactCpuTime(process.pid)
   assert.ok(Math.abs(before - cpuTime(process.pid)) < 0.5 * before)
+})
+
+test('the processors of a process are read from ranges and single numbers', () => {
+  assert.deepEqual(allowedProcessors('Name:\tnode\nCpus_allowed:\t8b\nCpus_allowed_list:\t0-1,3,7-9\n'), [
+    ...[0, 1, 3, 7, 8, 9],
+  ])
 })
 
 test('resident memory is read in MiB', () => {

@@ -52,7 +52,7 @@ test('a target has a tick, a cross, or the words not measured', () => {
   const text = unaligned(RESULTS)
   assert.match(text, /\| GET: CPU per request against nginx \| at most 1.6× \| 2.10× \| ✗ \|/)
   assert.match(text, /\| Start to first answered request \| at most 500 ms \| 600 ms \| ✗ \|/)
-  assert.match(text, /\| POST: CPU per request against nginx \| at most 1.7× \| not measured \| \|/)
+  assert.match(text, /\| POST: CPU per request against nginx \| at most 1.6× \| not measured \| \|/)
   assert.match(text, /\| Scan with .* \| at most 1.1× \| 1.04× \| ✓ \|/)
 })
 
@@ -134,6 +134,24 @@ test('a soak has a line for each reading, and its unexpected responses are named
   assert.match(text, /\| requests \| RSS MiB \| live heap MiB \|\n.*\n\| 1000000 \| 90.0 \| 40.0 \|/)
   assert.match(text, /\| Memory over 5 million .* resident .* \| 1.01× \| ✓ \|/)
   assert.match(text, /^- soak: 3$/m)
+})
+
+test('what an earlier part measured is no finding of a later one', () => {
+  const figures = { idleTls: { value: 50 } }
+  const apart = { ...RESULTS, runs: [], soak: null }
+  const text = unaligned({ ...RESULTS, figures, apart: [apart] })
+  assert.match(text, /\| Idle TLS connection: memory \| at most 56 KiB \| 50.0 KiB \| ✓ \|/)
+  const later = unaligned({ ...RESULTS, figures, apart: [{ ...apart, figures: { idleTls: { value: 60 } } }] })
+  assert.match(later, /\| Idle TLS connection: memory ¹ \| at most 56 KiB \| 60.0 KiB \| ✗ \|/)
+})
+
+test('bounds are those for the processor, and the report says for which', () => {
+  const on = (processor: string) =>
+    unaligned({ ...RESULTS, machine: { ...RESULTS.machine, processor: `2 × ${processor}` } })
+  assert.match(on('AMD EPYC'), /\| GET: CPU per request against nginx \| at most 1.35×/)
+  assert.match(on('AMD EPYC'), /processors of AMD\.$/m)
+  assert.match(on('Intel(R) Xeon(R)'), /\| GET: CPU per request against nginx \| at most 1.6×/)
+  assert.match(on('Intel(R) Xeon(R)'), /other makers than AMD, such as Intel\.$/m)
 })
 
 test('a soak that was measured apart takes the place of the other', () => {

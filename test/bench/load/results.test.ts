@@ -142,7 +142,7 @@ test('a target is met or missed by a whole interval, and undecided where the bou
   const outcome = (low: number, high: number) =>
     outcomeOf(target, { ...results(runs), ratios: [{ subject, base, ratio: 1.2, low, high, blocks: 10 }] })
   assert.deepEqual(
-    [outcome(1.1, 1.2), outcome(1.19, 1.21), outcome(1.21, 1.3)],
+    [outcome(1.15, 1.25), outcome(1.24, 1.26), outcome(1.26, 1.35)],
     ['met', 'undecided', 'missed'],
   )
 })
@@ -168,6 +168,27 @@ test('the rates of workers are compared where each has a processor of its own', 
   }
   assert.deepEqual([on('2 × Quick'), on('8 × Quick')], ['not measured', 'met'])
   assert.deepEqual([targetsFor(4).includes(target), targetsFor(5).includes(target)], [false, true])
+})
+
+test('a figure of a profile or of a part is that of its target', () => {
+  const spread = { value: 1, low: 1, high: 1 }
+  const gateway = { peer: 'gatehouse governed', added: { p50: spread, p99: spread }, rates: {} }
+  const given: Results = {
+    ...results([run('gatehouse governed', 1, { mix: 'eight', cost: 36 })]),
+    figures: { getTail: { value: 0.1, low: 0, high: 0.3 }, frontier: { value: 0.95 } },
+    profile: {
+      gateways: [{ ...gateway, firstToken: null, goodStreams: null, memory: { '256 connections': 150 } }],
+      governed: { 32: { ratio: 0.8, low: 0.7, high: 0.84 } },
+      tails: {},
+    },
+  }
+  const outcome = (name: string) => outcomeOf(TARGETS.find(target => target.name.includes(name))!, given)
+  assert.deepEqual(
+    ['GET, one connection back', 'one core', '256 connections', '32 connections', '8 connections'].map(
+      outcome,
+    ),
+    ['undecided', 'met', 'met', 'missed', 'missed'],
+  )
 })
 
 test('a single stream that is cut or stalls misses its target', () => {
