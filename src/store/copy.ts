@@ -64,11 +64,11 @@ const lasting = [
 ] satisfies CredentialKind[]
 
 /**
- * Copies everything, including logs and the keys of TLS sessions, except what lasts for a day or less: stored
- * responses to requests with an Idempotency-Key, and sign-ins and authorizations in progress. Versions of
- * records start over. Until the copy is complete, a note in the target says so; a target with that note is
- * emptied first and then filled as any other. Rejects with a sentence that names the store that failed and
- * says what was copied.
+ * Copies everything, including logs and the keys of TLS sessions, except cached answers of AI models and what
+ * lasts for a day or less: claims of AI calls, stored responses to requests with an Idempotency-Key, sign-ins
+ * and authorizations in progress. Versions of records start over. Until the copy is complete, a note in the
+ * target says so; a target with that note is emptied first and then filled as any other. Rejects with a
+ * sentence that names the store that failed and says what was copied.
  */
 export async function copyStore(from: Store, to: Store, now = Date.now()): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)

@@ -67,7 +67,7 @@ const ranks: Readonly<Record<string, Levels>> = {
   ],
   store: [
     ['records'],
-    ['log-batch', 'log-sums', 'budget-ledger'],
+    ['log-batch', 'log-sums', 'budget-ledger', 'answers'],
     ['contract'],
     ['sqlite', 'redis', 'cache'],
     ['.'],

@@ -4,9 +4,11 @@ import type { Clock } from '../../src/base/clock.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import { accountsContract } from './contract-accounts.ts'
 import { responsesContract } from './contract-responses.ts'
+import { answersContract } from './contract-answers.ts'
 import { auditContract } from './contract-audit.ts'
 import { budgetsContract } from './contract-budgets.ts'
 import { changesContract } from './contract-changes.ts'
+import { claimsContract } from './contract-claims.ts'
 import { countersContract } from './contract-counters.ts'
 import { credentialsContract } from './contract-credentials.ts'
 import { dueContract } from './contract-due.ts'
@@ -54,5 +56,7 @@ export function storeContract(name: string, place: Place): void {
   countersContract(name, place)
   budgetsContract(name, place)
   talliesContract(name, place)
+  answersContract(name, place)
+  claimsContract(name, place)
   trustContract(name, place)
 }

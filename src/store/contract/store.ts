@@ -1,5 +1,6 @@
 // The contract of the store, against which one suite tests both backends.
 
+import type { Answers, Claims } from './answers.ts'
 import type { Budgets } from './budgets.ts'
 import type { AcmeAccount, HostCertificate } from '../records/acme.ts'
 import type { AuthorizationEvent } from '../records/authorization-event.ts'
@@ -70,7 +71,8 @@ export interface Store {
    */
   readonly trust: StoreTrust
   readonly accounts: Accounts
-  /** Removing a gateway removes its log entries, model routes, policies and budget alerts. */
+  /** Removing a gateway removes its log entries, model routes, policies and budget alerts, and soon its
+   * answers. */
   readonly gateways: Gateways
   readonly modelRoutes: ModelRoutes
   /** There is one set per gateway; `insert` returns false for a gateway that does not exist. */
@@ -106,6 +108,8 @@ export interface Store {
   readonly logs: Logs
   readonly counters: Counters
   readonly budgets: Budgets
+  readonly answers: Answers
+  readonly claims: Claims
   readonly tallies: Tallies
   readonly peers: Peers | null
   readonly changes: Changes

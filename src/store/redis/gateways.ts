@@ -4,7 +4,8 @@ import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
 import { ClientMatches } from '../contract/client-search.ts'
 import type { Gateway } from '../records/records.ts'
-import type { Gateways, Listing, Page } from '../contract/store.ts'
+import type { Answers } from '../contract/answers.ts'
+import type { Gateways, Listing, Page, Together } from '../contract/store.ts'
 import { keys } from './server/keys.ts'
 import { RedisRecords } from './records.ts'
 import type { Reader } from './server/connection.ts'
@@ -33,8 +34,16 @@ if #places < ${String(2 * searchStep)} then return {'', '', matches} end
 return {places[#places], places[#places - 1], matches}`
 
 export class RedisGateways extends RedisRecords<Gateway> implements Gateways {
-  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
+  readonly #answers: Pick<Answers, 'eraseGateway'>
+
+  constructor(
+    answers: Pick<Answers, 'eraseGateway'>,
+    connection: Reader,
+    writes: DurableWrites,
+    clock: Clock,
+  ) {
     super({ kind }, connection, writes, clock)
+    this.#answers = answers
   }
 
   async search(account: string, text: string, page: Page): Promise<Listing<Gateway>> {
@@ -50,4 +59,18 @@ export class RedisGateways extends RedisRecords<Gateway> implements Gateways {
     }
     return { items: await this.some(account, matches.ids), total: matches.total }
   }
+
+  override async remove(
+    account: string,
+    id: string,
+    together?: Together,
+    version?: number,
+  ): Promise<boolean> {
+    const isRemoved = await super.remove(account, id, together, version)
+    // What is left after a failure, a sweep removes.
+    if (isRemoved) this.#answers.eraseGateway(account, id).catch(ignore)
+    return isRemoved
+  }
 }
+
+function ignore(): void {}

@@ -14,6 +14,8 @@ import { RedisChanges } from './changes.ts'
 import { RedisCredentials } from './credentials.ts'
 import { connect, type Credentials, type Dialling, type Subscription, subscribe } from './server/connect.ts'
 import { Connection } from './server/connection.ts'
+import { RedisAnswers } from './answers/answers.ts'
+import { RedisClaims } from './answers/claims.ts'
 import { RedisBudgets } from './counts/budgets.ts'
 import { RedisCounters } from './counts/counters.ts'
 import { Unfit } from './server/requirements.ts'
@@ -87,6 +89,8 @@ export class RedisStore implements Store {
   readonly logs: RedisLogs
   readonly counters: RedisCounters
   readonly budgets: RedisBudgets
+  readonly answers: RedisAnswers
+  readonly claims: RedisClaims
   readonly tallies: RedisTallies
   readonly peers: RedisPeers
   readonly changes: RedisChanges
@@ -148,8 +152,10 @@ export class RedisStore implements Store {
     this.#spending = new DurableWrites(spending, this.#replicas, { ...durable, isForDisk: false })
     const [reader, bulk] = [new TrustedReader(records, this.trust), new TrustedReader(logs, this.trust)]
     const parts = [reader, this.#writes, clock] as const
+    this.answers = new RedisAnswers(records, logs, clock)
+    this.claims = new RedisClaims({ reader, writes: this.#writes, quick: this.#spending }, clock)
     this.accounts = new RedisAccounts(...parts)
-    this.gateways = new RedisGateways(...parts)
+    this.gateways = new RedisGateways(this.answers, ...parts)
     this.modelRoutes = new RedisModelRoutes(...parts)
     this.policySets = new RedisRecords({ kind: 'policy_set' }, ...parts)
     this.budgetAlertSets = new RedisRecords({ kind: 'budget_alert_set' }, ...parts)

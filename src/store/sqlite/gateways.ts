@@ -14,10 +14,10 @@ const searchStep = 1_000
 
 export class SqliteGateways extends SqliteRecords<Gateway> implements Gateways {
   readonly #ids: Statement
-  readonly #sweep: () => void
+  readonly #sweep: (account: string, id: string) => void
 
-  /** `sweep` is called when entries may have lost their gateway. */
-  constructor(db: Database, ledgers: Ledgers, sweep: () => void) {
+  /** `sweep` is called when what a gateway had may be left. */
+  constructor(db: Database, ledgers: Ledgers, sweep: (account: string, id: string) => void) {
     super(db, ledgers, { name: 'gateway' })
     this.#ids = db.prepare(
       `SELECT created_at AS at, id, id AS name FROM gateways WHERE account = ? AND (created_at, id) > (?, ?)
@@ -47,7 +47,7 @@ export class SqliteGateways extends SqliteRecords<Gateway> implements Gateways {
     version?: number,
   ): Promise<boolean> {
     const isRemoved = await super.remove(account, id, together, version)
-    if (isRemoved) this.#sweep()
+    if (isRemoved) this.#sweep(account, id)
     return isRemoved
   }
 }

@@ -16,6 +16,8 @@ import { SqliteResponses } from './stored-responses.ts'
 import { SqliteAudit } from './audit.ts'
 import { SqliteAuthorizationEvents } from './authorization-events.ts'
 import { JoinedChanges, SqliteChanges } from './changes.ts'
+import { type HasGateway, SqliteAnswers } from './answers/answers.ts'
+import { SqliteClaims } from './answers/claims.ts'
 import { SqliteBudgets } from './budgets.ts'
 import { SqliteCounters } from './counters.ts'
 import { SqliteCredentials } from './credentials.ts'
@@ -49,6 +51,7 @@ interface Files {
   readonly budgets: Database
   readonly counters: SqliteCounters
   readonly tallies: SqliteTallies
+  readonly answers: SqliteAnswers
   readonly marks: SqliteMarks
   readonly degradation: Degradation
   readonly endWatch?: () => void
@@ -113,6 +116,8 @@ export class SqliteStore implements Store {
   readonly logs: SqliteLogs
   readonly counters: SqliteCounters
   readonly budgets: SqliteBudgets
+  readonly answers: SqliteAnswers
+  readonly claims: SqliteClaims
   readonly tallies: SqliteTallies
   readonly peers = null
   readonly changes: JoinedChanges
@@ -134,13 +139,15 @@ export class SqliteStore implements Store {
   }
 
   constructor(location: string, files: Files, clock: Clock) {
-    const { records, logs, logThread, credentials, budgets, counters, tallies, degradation, trust } = files
+    const { records, logs, logThread, credentials, budgets, counters, tallies, answers } = files
+    const { degradation, trust } = files
     this.location = location
     this.degradation = degradation
     this.openFiles = files.identity ?? null
     this.trust = trust
     this.counters = counters
     this.tallies = tallies
+    this.answers = answers
     this.#files = files
     this.logs = logThread ? new ThreadedLogs(logs, logThread) : new SqliteLogs(logs)
     const changes = new SqliteChanges(records, clock)
@@ -151,7 +158,11 @@ export class SqliteStore implements Store {
     this.responses = new SqliteResponses(records, clock)
     this.audit = new SqliteAudit(records)
     const ledgers: Ledgers = { changes, responses: this.responses, audit: this.audit }
-    this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
+    this.gateways = new SqliteGateways(records, ledgers, (account, id) => {
+      void this.logs.sweep()
+      // What is left after a failure, a sweep removes.
+      answers.eraseGateway(account, id).catch(ignore)
+    })
     this.modelRoutes = new SqliteModelRoutes(records, ledgers)
     this.policySets = new SqliteRecords(records, ledgers, { name: 'policy_set' })
     this.budgetAlertSets = new SqliteRecords(records, ledgers, { name: 'budget_alert_set' })
@@ -165,6 +176,7 @@ export class SqliteStore implements Store {
     this.oauthGrants = new SqliteOAuthGrants(records, ledgers)
     this.authorizationEvents = new SqliteAuthorizationEvents(credentials, clock)
     this.budgets = new SqliteBudgets(budgets, clock)
+    this.claims = new SqliteClaims(credentials, budgets, clock)
     this.signingKeys = new SqliteRecords(records, ledgers, { name: 'signing_key' })
     this.acmeAccounts = new SqliteRecords(records, ledgers, { name: 'acme_account' })
     this.certificates = new SqliteRecords(records, ledgers, { name: 'certificate' })
@@ -246,12 +258,22 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    const { records, logs, logThread, credentials, budgets, counters, tallies, endWatch, closeWatch } =
-      this.#files
+    const {
+      records,
+      logs,
+      logThread,
+      credentials,
+      budgets,
+      counters,
+      tallies,
+      answers,
+      endWatch,
+      closeWatch,
+    } = this.#files
     endWatch?.()
     this.changes.close()
     await logThread?.close()
-    for (const file of [tallies, counters, budgets, credentials, logs, records]) file.close()
+    for (const file of [answers, tallies, counters, budgets, credentials, logs, records]) file.close()
     closeWatch?.()
   }
 }
@@ -271,6 +293,7 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
   await migrate(credentials, credentialMigrations)
   const counters = await SqliteCounters.open(':memory:', commandTimeout, clock)
   const tallies = await SqliteTallies.open(':memory:', commandTimeout, clock)
+  const answers = await SqliteAnswers.open(':memory:', commandTimeout, clock, hasGatewayIn(db))
   const files = {
     records: db,
     logs: db,
@@ -278,6 +301,7 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
     budgets: credentials,
     counters,
     tallies,
+    answers,
     degradation,
     trust,
     marks: new SqliteMarks(db),
@@ -338,6 +362,7 @@ async function openFile(
   for (const db of [credentials, budgets]) await db.read(() => db.exec(smallPages))
   const counters = await openCounters(paths[2], commandTimeout, clock)
   const tallies = await SqliteTallies.open(paths[2], commandTimeout, clock)
+  const answers = await openAnswers(`${file}-answers`, commandTimeout, clock, hasGatewayIn(logs))
   // Credentials first: those of a grant are written after it.
   if (isSnapshot) for (const db of [budgets, credentials, logs, records]) await beginReading(db)
   // SQLite creates the log and its index with the first read.
@@ -364,7 +389,8 @@ async function openFile(
     ? new LogThread({ path: file, timeout, writeTimeout, metrics, report })
     : null
   const files = {
-    ...{ records, logs, logThread, credentials, budgets, counters, tallies, degradation, trust, marks },
+    ...{ records, logs, logThread, credentials, budgets, counters, tallies, answers },
+    ...{ degradation, trust, marks },
     endWatch: () => {
       isClosing = true
       clearInterval(watch)
@@ -436,10 +462,16 @@ class UnusableFile extends Error {
 async function setAsideIfDamaged(file: string): Promise<void> {
   const damage = await damageOf(file)
   if (damage === null) return
+  const aside = setAside(file)
+  process.emitWarning(`${file} is damaged (${damage}) and was renamed to ${aside}; limits count from zero`)
+}
+
+/** Returns the new name. */
+function setAside(file: string): string {
   const aside = `${file}.damaged-${Date.now()}`
   for (const suffix of ['', '-wal', '-shm'])
     if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${aside}${suffix}`)
-  process.emitWarning(`${file} is damaged (${damage}) and was renamed to ${aside}; limits count from zero`)
+  return aside
 }
 
 /** Returns SQLite's description of the damage to a file; null if it is intact or missing. */
@@ -452,8 +484,8 @@ async function damageOf(file: string): Promise<string | null> {
     const [result] = Object.values((await db.read(() => check.get())) ?? {})
     return result === 'ok' ? null : 'database disk image is malformed'
   } catch (error) {
-    const { code = '', message } = (error instanceof StoreUnreachable ? error.cause : named(error)) as Failure
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return message
+    const { code = '', message } = failureIn(error)
+    if (damage.test(code)) return message
     throw new UnusableFile(file, error)
   } finally {
     db?.close()
@@ -461,6 +493,12 @@ async function damageOf(file: string): Promise<string | null> {
 }
 
 type Failure = Error & { readonly code?: string }
+
+const damage = /^SQLITE_(CORRUPT|NOTADB)/
+
+function failureIn(error: unknown): Failure {
+  return (error instanceof StoreUnreachable ? error.cause : named(error)) as Failure
+}
 
 /** Creates a file, or migrates it to the newest schema. */
 async function makeDatabase(file: string, pragmas: string, steps: readonly string[]): Promise<void> {
@@ -481,8 +519,39 @@ async function openCounters(file: string, commandTimeout: number, clock: Clock):
   return SqliteCounters.open(file, commandTimeout, clock)
 }
 
+/** Opens the file of the answers, which are a cache: a damaged one is moved away. */
+async function openAnswers(
+  file: string,
+  timeout: number,
+  clock: Clock,
+  hasGateway: HasGateway,
+): Promise<SqliteAnswers> {
+  const open = (ms: number) => {
+    makeFile(file)
+    return SqliteAnswers.open(file, ms, clock, hasGateway)
+  }
+  try {
+    // The other processes of a gateway may be creating it, too.
+    ;(await open(openTimeout)).close()
+  } catch (error) {
+    const { code = '', message } = failureIn(error)
+    if (!damage.test(code)) throw new UnusableFile(file, error)
+    process.emitWarning(
+      `${file} is damaged (${message}) and was renamed to ${setAside(file)}; nothing is cached`,
+    )
+  }
+  return open(timeout)
+}
+
+function hasGatewayIn(db: Database): HasGateway {
+  const find = db.prepare('SELECT 1 FROM gateways WHERE account = ? AND id = ?')
+  return (account, gateway) => db.read(() => find.get(account, gateway) !== undefined)
+}
+
 /** SQLite itself would create the file readable for everybody, and its companion files get the same mode. */
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   closeSync(openSync(file, 'a', 0o600))
 }
+
+function ignore(): void {}

@@ -4,6 +4,7 @@ import type { Clock } from '../../../src/base/clock.ts'
 import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import type { Store } from '../../../src/store/contract/store.ts'
+import { boundsWithin } from '../answer-bounds.ts'
 import { zoneOwner } from '../../../src/store/records/zone-lists.ts'
 import {
   accessRuleList,
@@ -54,6 +55,12 @@ const opening = credential('refresh_token')
 const [granted, happened] = [oauthGrant(), authorizationEvent()]
 const page = { offset: 0, limit: 10 }
 const budgetEnd = 4_000_000_000_000
+const answerPlace = { account: owner, gateway: kept.id, key: 'k' }
+const answerBounds = boundsWithin({ bytes: 100, entries: 10 }, 10)
+const claimAsk = {
+  ...{ ...answerPlace, fingerprint: 'f', holder: 'h', lease: 1, expiresAt: budgetEnd, note: '' },
+  maxClaims: 9,
+}
 const budget = {
   ...{ bucket: 'b', window: { kind: 'fixed', until: budgetEnd } as const, limit: 9, share: 'p.0' },
   ...{ total: 1, confirmed: 0, keep: 1, ifLost: 1, need: 1, want: 1 },
@@ -139,6 +146,19 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'budgets.read': store => store.budgets.read(owner, [budget]),
   'budgets.reset': store => store.budgets.reset(owner, budget),
   'budgets.entries': store => Array.fromAsync(store.budgets.entries(owner)),
+  'answers.read': store => store.answers.read(answerPlace),
+  'answers.write': store => store.answers.write(answerPlace, Buffer.from('1'), budgetEnd, answerBounds),
+  'answers.remove': store => store.answers.remove(answerPlace),
+  'answers.eraseGateway': store => store.answers.eraseGateway(owner, kept.id),
+  'answers.eraseAccount': store => store.answers.eraseAccount(owner),
+  'answers.sum': store => store.answers.sum(owner),
+  'answers.total': store => store.answers.total(),
+  'answers.sweep': store => store.answers.sweep(1),
+  'claims.claim': store => store.claims.claim(claimAsk),
+  'claims.look': store => store.claims.look(claimAsk),
+  'claims.renew': store => store.claims.renew(claimAsk, claimAsk.holder, 1),
+  'claims.settle': store => store.claims.settle(claimAsk, claimAsk.holder, ''),
+  'claims.release': store => store.claims.release(claimAsk, claimAsk.holder),
   'budgets.restore': store =>
     store.budgets.restore(owner, [{ bucket: 'b', endsAt: budgetEnd, slots: [[0, 1]], shares: {} }]),
   'audit.list': store => store.audit.list(owner, auditQuery()),

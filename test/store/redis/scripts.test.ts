@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import { changeChannel, keys } from '../../../src/store/redis/server/keys.ts'
 import type { BudgetLine } from '../../../src/store/records/budget.ts'
+import { boundsWithin } from '../answer-bounds.ts'
 import { slotOf } from '../../../src/store/records/tally.ts'
 import { type Store, StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'
@@ -97,6 +98,14 @@ const budget = {
 }
 const stepOn = (store: Store, sequence: number, line: Partial<BudgetLine>, lease = 60_000) =>
   store.budgets.step({ account: owner.id, sequence, lease, lines: [{ ...budget, ...line }] })
+
+const answer = { account: owner.id, gateway: 'default', key: 'k' }
+const bounds = boundsWithin({ bytes: 8, entries: 4 }, 4)
+const writeAnswer = (store: Store, key = 'k', more = bounds) =>
+  store.answers.write({ ...answer, key }, Buffer.from('two'), far, more)
+const claim = {
+  ...{ ...answer, fingerprint: 'f', holder: 'h', lease: 1, expiresAt: far, note: '', maxClaims: 9 },
+}
 
 const cases: Readonly<Record<string, Case>> = {
   bootstrap: { act: store => store.bootstrap(first) },
@@ -307,6 +316,44 @@ const cases: Readonly<Record<string, Case>> = {
     arrange: store => stepOn(store, 1, { total: 3, need: 2 }),
     act: store =>
       store.budgets.restore(owner.id, [{ bucket: 'b', endsAt: far, slots: [[0, 1]], shares: {} }]),
+  },
+  'answers.write': {
+    arrange: async store => {
+      await writeAnswer(store)
+      await writeAnswer(store, 'l', boundsWithin({ bytes: 99, entries: 99 }, 9))
+    },
+    act: store => writeAnswer(store),
+  },
+  'answers.read': { arrange: store => writeAnswer(store), act: store => store.answers.read(answer) },
+  'answers.remove': { arrange: store => writeAnswer(store), act: store => store.answers.remove(answer) },
+  'answers.eraseAccount': {
+    arrange: store => writeAnswer(store),
+    act: store => store.answers.eraseAccount(owner.id),
+  },
+  'answers.sweep': {
+    arrange: async store => {
+      await store.accounts.insert(owner)
+      await store.answers.write(answer, Buffer.from('two'), 1, bounds)
+    },
+    act: store => store.answers.sweep(9),
+  },
+  'claims.claim': { act: store => store.claims.claim(claim) },
+  'claims.claim, of another': {
+    arrange: store => store.claims.claim(claim),
+    act: store => store.claims.claim({ ...claim, holder: 'i' }),
+  },
+  'claims.look': { arrange: store => store.claims.claim(claim), act: store => store.claims.look(claim) },
+  'claims.renew': {
+    arrange: store => store.claims.claim(claim),
+    act: store => store.claims.renew(claim, 'h', 1),
+  },
+  'claims.settle': {
+    arrange: store => store.claims.claim(claim),
+    act: store => store.claims.settle(claim, 'h', 'note'),
+  },
+  'claims.release': {
+    arrange: store => store.claims.claim(claim),
+    act: store => store.claims.release(claim, 'h'),
   },
   'counters.spend, sliding': { act: store => spend(store, 'sliding') },
   'counters.spend, fixed': { act: store => spend(store, 'fixed') },

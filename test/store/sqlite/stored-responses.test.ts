@@ -6,6 +6,7 @@ import { Trust } from '../../../src/store/contract/trust.ts'
 import { SqliteResponses } from '../../../src/store/sqlite/stored-responses.ts'
 import { Database } from '../../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
+import { SqliteAnswers } from '../../../src/store/sqlite/answers/answers.ts'
 import { SqliteCounters } from '../../../src/store/sqlite/counters.ts'
 import { SqliteTallies } from '../../../src/store/sqlite/tallies.ts'
 import { credentialMigrations } from '../../../src/store/sqlite/database/schema.ts'
@@ -61,7 +62,8 @@ async function openStore(t: TestContext) {
   await migrate(credentials, credentialMigrations)
   const counters = await SqliteCounters.open(':memory:', 250, clock)
   const tallies = await SqliteTallies.open(':memory:', 250, clock)
-  const files = { records: db, logs: db, credentials, budgets: credentials, counters, tallies }
+  const answers = await SqliteAnswers.open(':memory:', 250, clock, async () => true)
+  const files = { records: db, logs: db, credentials, budgets: credentials, counters, tallies, answers }
   const degradation = new Degradation()
   const trusted = { degradation, trust: new Trust(degradation), marks: new SqliteMarks(files.records) }
   const store = new SqliteStore('sqlite::memory:', { ...files, ...trusted }, clock)

@@ -11,7 +11,7 @@ import { reasonOf } from './failure.ts'
 
 settleStringMethods()
 
-export type Argument = string | number
+export type Argument = string | number | Buffer
 export type Command = readonly [name: string, ...args: Argument[]]
 
 export interface Dialling {
@@ -36,6 +36,8 @@ export interface Client {
   /** Whether it is connected to another server than the known primary. */
   readonly isAstray: boolean
   send(command: Command): Promise<unknown>
+  /** The same, with strings in the reply as bytes. */
+  sendForBytes(command: Command): Promise<unknown>
   /** Sends commands together to the node of the first; failed ones return their error. */
   sendAll(commands: readonly Command[]): Promise<readonly unknown[]>
   onReady(listener: () => void): void
@@ -246,6 +248,10 @@ function wrap(driver: Redis | Cluster, isAstray: () => boolean): Client {
     send: ([name, ...args]) => {
       if (driver instanceof Redis) holdWrites(driver.stream)
       return driver.call(name, ...args)
+    },
+    sendForBytes: ([name, ...args]) => {
+      if (driver instanceof Redis) holdWrites(driver.stream)
+      return driver.callBuffer(name, ...args)
     },
     sendAll: async commands => {
       const pipeline = driver.pipeline()

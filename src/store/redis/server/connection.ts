@@ -100,14 +100,18 @@ export class Connection implements Reader {
     return this.#ask(() => this.#client.send(command), this.#options.timeout)
   }
 
-  async script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
-    const { send } = this.#client
-    const run = () =>
-      send(byName(script, keys, args)).catch(error => {
-        if (isUnknownScript(error)) return send(whole(script, keys, args))
-        throw error
-      })
-    return this.#ask(run, this.#options.timeout)
+  /** Like `run`, with strings in the reply as bytes. */
+  runForBytes(command: Command): Promise<unknown> {
+    return this.#ask(() => this.#client.sendForBytes(command), this.#options.timeout)
+  }
+
+  script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    return this.#script(this.#client.send, script, keys, args)
+  }
+
+  /** Like `script`, with strings in the reply as bytes. */
+  scriptForBytes(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    return this.#script(this.#client.sendForBytes, script, keys, args)
   }
 
   /**
@@ -135,6 +139,20 @@ export class Connection implements Reader {
     clearTimeout(this.#retry)
     this.#lose(new Error('closed'))
     await inTime(this.#client.end(), this.#options.timeout, tooLate).catch(() => this.#client.cut())
+  }
+
+  #script(
+    send: Client['send'],
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+  ): Promise<unknown> {
+    const run = () =>
+      send(byName(script, keys, args)).catch(error => {
+        if (isUnknownScript(error)) return send(whole(script, keys, args))
+        throw error
+      })
+    return this.#ask(run, this.#options.timeout)
   }
 
   async #ask<T>(run: () => Promise<T>, timeout: number): Promise<T> {

@@ -58,6 +58,10 @@ export const keys = {
   budget: (account: string, bucket: string) => `{gatehouse}:budget:${account}/${bucket}`,
   /** The buckets of an account by expiry; it expires with the last of them. */
   budgets: (account: string) => `{gatehouse}:budgets:${account}`,
+  /** A claim of a call that must not run twice; it expires. */
+  claim: (account: string, gateway: string, key: string) => `{gatehouse}:claim:${account}/${gateway}/${key}`,
+  /** `gateway/key` of the claims of an account by expiry; it expires with the last of them. */
+  claims: (account: string) => `{gatehouse}:claims:${account}`,
   /** The name of each machine to its published data, after its expiry. */
   peers: '{gatehouse}:peers',
   /** Count and latest time by name in a slot; it expires. */
@@ -78,6 +82,19 @@ export function logKeys(account: string, gateway: string, birth: string): readon
   const tag = `{gatehouse:${account}/${gateway}/${birth}}`
   return logParts.map(part => `${tag}:${part}`)
 }
+
+/** Returns the keys of an account's answers, in the order of the scripts. */
+export function answerKeys(account: string): readonly string[] {
+  return answerParts.map(part => `{gatehouse:answers/${account}}:${part}`)
+}
+
+/** Returns the key of the parts of an answer with an id, which expires; scripts make it of the index. */
+export function answerPart(account: string, id: string): string {
+  return `${answerKeys(account)[0]}:${id}`
+}
+
+/** Id, size and expiry by `gateway/key`; these by age and by expiry; sizes of gateways and of all. */
+const answerParts = ['answers', 'ages', 'ends', 'sums'] as const
 
 /** Ids by arrival and by time, summaries and payloads by id; the sums of windows, and these by their ends. */
 const logParts = ['arrivals', 'times', 'summaries', 'payloads', 'sums', 'sum_ends'] as const

@@ -253,6 +253,25 @@ const budgets = `
   CREATE INDEX budgets_by_end ON budgets (ends_at);
   `
 
+/* A row for each call that must not run twice, and how many each account has. */
+const claims = `
+  CREATE TABLE claims (
+    key INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    gateway TEXT NOT NULL,
+    name TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    leased_until REAL NOT NULL,
+    is_done INTEGER NOT NULL,
+    expires_at REAL NOT NULL,
+    note TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX claims_by_name ON claims (account, gateway, name);
+  CREATE INDEX claims_by_end ON claims (expires_at);
+  CREATE TABLE claim_counts (account TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `
+
 /*
  * The second file has what changes often, in rows with random keys: each write touches pages all over it. The
  * consent of a credential is the id of an OAuth grant. Authorization events are numbered by arrival.
@@ -296,6 +315,7 @@ export const credentialMigrations: readonly string[] = [
     WHERE record ->> 'user' IS NOT NULL;
   `,
   budgets,
+  claims,
 ]
 
 /**

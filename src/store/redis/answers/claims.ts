@@ -1,0 +1,163 @@
+// Claims in Redis: a key each, with the hash tag of the records, so that a proof covers them. What a crash
+// must not undo waits for the disk; the end of a claim need not, as its call then counts as lost.
+
+import type { Clock } from '../../../base/clock.ts'
+import type { Claims } from '../../contract/answers.ts'
+import type { AnswerPlace, Claim, ClaimAsk, ClaimReply, ClaimState } from '../../answers/answer.ts'
+import { serverClockLua, shiftOf } from '../server/clock.ts'
+import type { Reader } from '../server/connection.ts'
+import type { DurableWrites } from '../server/durability.ts'
+import { keys } from '../server/keys.ts'
+import { lua } from '../server/script.ts'
+
+/** Expired members that each new claim removes from the set of its account. */
+const broom = 20
+
+/** A claim is stored as `expires leasedUntil isDone fingerprint holder note`. */
+const claimLua = `${serverClockLua}
+local shift = ARGV[1]
+local time = now(shift)
+
+local function load(key)
+  local text = redis.call('GET', key)
+  if not text then return nil end
+  local expires, leased, done, fingerprint, holder, note = string.match(text, '^(%S+) (%S+) (%d) (%S+) (%S+) (.*)$')
+  if tonumber(expires) <= time then return nil end
+  return {expires = expires, leased = leased, done = done, fingerprint = fingerprint, holder = holder, note = note}
+end
+
+local function save(key, claim)
+  local parts = {claim.expires, claim.leased, claim.done, claim.fingerprint, claim.holder, claim.note}
+  redis.call('SET', key, table.concat(parts, ' '))
+  redis.call('PEXPIREAT', key, string.format('%.0f', tonumber(claim.expires) - shift))
+end
+
+local function reply(claim)
+  local state = 'lost'
+  if claim.done == '1' then state = 'done' elseif tonumber(claim.leased) > time then state = 'running' end
+  return {state, claim.fingerprint, claim.holder, claim.note}
+end
+
+local function isOf(claim, holder)
+  return claim and claim.holder == holder and claim.done == '0'
+end
+`
+
+/**
+ * KEYS: claim, claims of the account. ARGV: shift of the clock, member, fingerprint, holder, lease, expiry,
+ * note, the most claims. Returns `new`, `full` or the claim of another.
+ */
+const claimOne = lua`${claimLua}
+local _, member, fingerprint, holder, lease, expires, note, most = unpack(ARGV)
+local claim = load(KEYS[1])
+if claim then
+  if isOf(claim, holder) and claim.fingerprint == fingerprint then return {'new'} end
+  return reply(claim)
+end
+local ended = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', time, 'LIMIT', 0, ${String(broom)})
+if #ended > 0 then redis.call('ZREM', KEYS[2], unpack(ended)) end
+if redis.call('ZCARD', KEYS[2]) >= tonumber(most) and not redis.call('ZRANK', KEYS[2], member) then return {'full'} end
+local leased = string.format('%.0f', time + lease)
+save(KEYS[1], {expires = expires, leased = leased, done = '0', fingerprint = fingerprint, holder = holder, note = note})
+redis.call('ZADD', KEYS[2], expires, member)
+local left = expires - time
+if redis.call('PTTL', KEYS[2]) < left then redis.call('PEXPIREAT', KEYS[2], string.format('%.0f', expires - shift)) end
+return {'new'}`
+
+/** KEYS: claim. ARGV: shift of the clock. */
+const lookAt = lua`${claimLua}
+local claim = load(KEYS[1])
+return claim and reply(claim) or false`
+
+/** KEYS: claim. ARGV: shift of the clock, holder, lease. */
+const renewOne = lua`${claimLua}
+local claim = load(KEYS[1])
+if not isOf(claim, ARGV[2]) then return 0 end
+claim.leased = string.format('%.0f', time + ARGV[3])
+save(KEYS[1], claim)
+return 1`
+
+/** KEYS: claim. ARGV: shift of the clock, holder, note. */
+const settleOne = lua`${claimLua}
+local claim = load(KEYS[1])
+if not isOf(claim, ARGV[2]) then return 0 end
+claim.done, claim.note = '1', ARGV[3]
+save(KEYS[1], claim)
+return 1`
+
+/** KEYS: claim, claims of the account. ARGV: shift of the clock, holder, member. */
+const releaseOne = lua`${claimLua}
+if not isOf(load(KEYS[1]), ARGV[2]) then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('ZREM', KEYS[2], ARGV[3])
+return 1`
+
+interface Links {
+  readonly reader: Reader
+  readonly writes: Pick<DurableWrites, 'run'>
+  /** Do not wait for the disk. */
+  readonly quick: Pick<DurableWrites, 'run'>
+}
+
+type Reply = readonly [state: ClaimState, fingerprint: string, holder: string, note: string]
+
+export class RedisClaims implements Claims {
+  readonly #links: Links
+  readonly #clock: Clock
+
+  constructor(links: Links, clock: Clock) {
+    this.#links = links
+    this.#clock = clock
+  }
+
+  async claim(ask: ClaimAsk): Promise<ClaimReply> {
+    const { account, fingerprint, holder, lease, expiresAt, note, maxClaims } = ask
+    const reply = await this.#links.writes.run(
+      claimOne,
+      [keyOf(ask), keys.claims(account)],
+      [shiftOf(this.#clock), memberOf(ask), fingerprint, holder, lease, expiresAt, note, maxClaims],
+    )
+    const [outcome] = reply as readonly [ClaimState | 'new' | 'full']
+    if (outcome === 'new' || outcome === 'full') return { outcome }
+    return { outcome: 'taken', claim: claimOf(reply as Reply) }
+  }
+
+  async look(place: AnswerPlace): Promise<Claim | null> {
+    const reply = await this.#links.reader.script(lookAt, [keyOf(place)], [shiftOf(this.#clock)])
+    return reply === null ? null : claimOf(reply as Reply)
+  }
+
+  renew(place: AnswerPlace, holder: string, lease: number): Promise<boolean> {
+    return this.#change(this.#links.quick, renewOne, place, [holder, lease])
+  }
+
+  settle(place: AnswerPlace, holder: string, note: string): Promise<boolean> {
+    return this.#change(this.#links.quick, settleOne, place, [holder, note])
+  }
+
+  release(place: AnswerPlace, holder: string): Promise<boolean> {
+    return this.#change(this.#links.writes, releaseOne, place, [holder, memberOf(place)])
+  }
+
+  async #change(
+    writes: Links['writes'],
+    script: typeof renewOne,
+    place: AnswerPlace,
+    args: readonly (string | number)[],
+  ): Promise<boolean> {
+    const homes = [keyOf(place), keys.claims(place.account)]
+    return (await writes.run(script, homes, [shiftOf(this.#clock), ...args])) === 1
+  }
+}
+
+function claimOf([state, fingerprint, holder, note]: Reply): Claim {
+  return { state, fingerprint, holder, note }
+}
+
+function keyOf({ account, gateway, key }: AnswerPlace): string {
+  return keys.claim(account, gateway, key)
+}
+
+function memberOf({ gateway, key }: AnswerPlace): string {
+  return `${gateway}/${key}`
+}
