@@ -18,6 +18,9 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const to = resolve(root, process.argv[2] ?? 'dist')
+// Read before anything else is: what changes while it is built makes the package stale.
+const { stampName, stampOf } = await import(join(root, 'bin/built.js'))
+const stamp: string = stampOf(root)
 const outside = ['acme-client', 'aws4', 'ioredis', 'oidc-provider', 'openid-client', 'tldts', 'undici']
 
 /** Reads the sources as they are best started. */
@@ -91,6 +94,7 @@ const manifest = { ...published, dependencies, gitHead: commit() }
 writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 chmodSync(join(to, 'main.js'), 0o755)
 writeFileSync(join(to, 'LICENSES.txt'), licenses())
+writeFileSync(join(to, stampName), stamp)
 
 /** Returns the commit that this is built from; undefined where that is not known. */
 function commit(): string | undefined {

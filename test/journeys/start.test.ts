@@ -35,7 +35,8 @@ test('the log has the real addresses and the version, and each start and stop', 
       'stopped',
     ],
   )
-  assert.equal(gateway.lines[1]!.version, version)
+  const { version: started, program } = gateway.lines[1]!
+  assert.deepEqual([started, program], [version, main.endsWith('.ts') ? 'sources' : 'package'])
 })
 
 test('the start and a check warn of a site on the host of the side port, and other commands do not', async t => {

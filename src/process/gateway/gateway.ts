@@ -35,7 +35,7 @@ import type { Services } from '../services/services.ts'
 import { ListenerTls } from '../certificates/listener-tls.ts'
 import { urlOf } from '../ports/urls.ts'
 import { assertFips } from '../../tls/fips.ts'
-import { version } from '../system/version.ts'
+import { program, version } from '../system/version.ts'
 
 export class Gateway {
   readonly #parts: GatewayParts
@@ -189,7 +189,7 @@ export class Gateway {
     }
     this.#started.resolve()
     if (this.#life.phase !== 'running') return
-    this.#log.info({ version, edge: this.#edge, admin: this.admin }, 'ready')
+    this.#log.info({ version, program, edge: this.#edge, admin: this.admin }, 'ready')
     this.#loading = setTimeout(() => this.#loadApps(), this.#timeouts.appsDelay).unref()
   }
 

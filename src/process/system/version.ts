@@ -8,6 +8,9 @@ import manifest from '../../../package.json' with { type: 'json' }
 
 export const { version } = manifest
 
+/** What runs, as the log tells: the sources of a checkout, or what the build made of them. */
+export const program = import.meta.url.endsWith('.ts') ? 'sources' : 'package'
+
 /** Returns the commit of the build, or of the checkout that runs; null if unknown. */
 export function commit(): string | null {
   const path = findPackageJSON(import.meta.url)!

@@ -1,0 +1,75 @@
+// What `npm start` starts in a checkout: the sources, or what the build made of them as long as it is up to date.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { root } from '../help/source.ts'
+
+const { stampName, stampOf } = (await import(pathToFileURL(join(root, 'bin/built.js')).href)) as {
+  readonly stampName: string
+  stampOf(root: string): string
+}
+
+/** A checkout whose programs say which they are, and their arguments. */
+function makeCheckout(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-launcher-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+  for (const name of ['src/deep', 'dist', 'config']) mkdirSync(join(folder, name), { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  writeFileSync(join(folder, 'src/main.ts'), `console.log('sources', ...process.argv.slice(2))`)
+  writeFileSync(join(folder, 'src/deep/part.ts'), 'export const part = 1')
+  writeFileSync(join(folder, 'dist/main.js'), `console.log('package', ...process.argv.slice(2))`)
+  const stamp = join(folder, 'dist', stampName)
+  return {
+    path: (name: string) => join(folder, name),
+    build: () => writeFileSync(stamp, stampOf(folder)),
+    interruptBuild: () => rmSync(stamp),
+    started: (...args: readonly string[]) => {
+      const launcher = join(folder, 'bin/gatehouse.js')
+      return spawnSync(process.execPath, [launcher, ...args], { encoding: 'utf8' }).stdout.trimEnd()
+    },
+  }
+}
+
+test('what is built is started with its arguments, and without a build the sources are', t => {
+  const checkout = makeCheckout(t)
+  assert.equal(checkout.started('start', '--data', 'a b'), 'sources start --data a b')
+  checkout.build()
+  assert.equal(checkout.started('start', '--data', 'a b'), 'package start --data a b')
+  checkout.interruptBuild()
+  assert.equal(checkout.started(), 'sources')
+})
+
+for (const [change, make] of Object.entries({
+  'a changed file': path => writeFileSync(path('src/deep/part.ts'), 'export const part = 2'),
+  'an older file of the same length': path => {
+    writeFileSync(path('src/deep/part.ts'), 'export const part = 3')
+    utimesSync(path('src/deep/part.ts'), 1, 1)
+  },
+  'a new file': path => writeFileSync(path('config/more.yaml'), ''),
+  'a deleted file': path => rmSync(path('src/deep/part.ts')),
+  'another version of a package': path => writeFileSync(path('package.json'), '{ "type": "module" }\n'),
+} satisfies Record<string, (path: (name: string) => string) => void>))
+  test(`${change} makes a build stale, until the next one`, t => {
+    const checkout = makeCheckout(t)
+    checkout.build()
+    make(checkout.path)
+    assert.equal(checkout.started(), 'sources')
+    checkout.build()
+    assert.equal(checkout.started(), 'package')
+  })
+
+test('a build says what it was made of', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-built-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const before = stampOf(root)
+  const { status } = spawnSync(process.execPath, [join(root, 'build/package.ts'), folder])
+  assert.equal(status, 0)
+  const stamp = readFileSync(join(folder, stampName), 'utf8')
+  assert.equal(stamp, before)
+})
