@@ -6,6 +6,7 @@ import {
   type BucketAccount,
   emptyAccount,
   endOfAccount,
+  maxEnded,
   readAccount,
   resetAccount,
   takeStep,
@@ -175,6 +176,50 @@ test('after whatever was done, both stores have exactly what the ledger has', as
     ),
     { numRuns: 100 },
   )
+})
+
+test('of processes that are killed again and again, what they were charged stays, and few shares', async t => {
+  const { clock, stores } = await setUp(t)
+  const account = hex(16)
+  const model = new Model(clock)
+  const buckets = bucketsAt(clock.now()).filter(({ bucket }) => bucket === 'month')
+  const lineOf = (share: string, keep: number, ifLost: number, total = 0): BudgetLine => ({
+    ...{ ...buckets[0]!, share, limit: 1_000_000, total, confirmed: 0, keep, ifLost, need: 0, want: 0 },
+  })
+  const step = async (sequence: number, lines: readonly BudgetLine[]) => {
+    const step = { account, sequence, lease: 15_000, lines }
+    const reply = model.step(step)
+    for (const [name, budgets] of Object.entries(stores))
+      assert.deepEqual(await budgets.step(step), reply, name)
+  }
+  const count = maxEnded + 50
+  for (let i = 0; i < count; i++) {
+    // Each tenth has ended in order, and knows all that the store has about it.
+    await step(i + 1, [i % 10 === 9 ? lineOf(`p.${i}`, 0, 0) : lineOf(`p.${i}`, 30, 10)])
+    clock.advance(1_000)
+  }
+  clock.advance(15_000)
+  await step(count + 1, [lineOf('p.last', 0, 0)])
+  await expectEntries(stores, account, model.entries)
+  const [{ shares }] = model.entries as [BudgetEntry]
+  assert.equal(Object.keys(shares).length, maxEnded + 1)
+  // The first that were killed, and all who ended in order, are forgotten.
+  const killed = Array.from({ length: count }, (_, i) => i).filter(i => i % 10 !== 9)
+  assert.deepEqual(
+    Object.keys(shares).toSorted(),
+    [...killed.slice(-maxEnded).map(i => `p.${i}`), 'p.last'].toSorted(),
+  )
+  const charged = 10 * killed.length
+  assert.deepEqual(
+    model.read(buckets).map(({ spent }) => spent),
+    [charged],
+  )
+  // One that was only stopped corrects what it was charged.
+  await step(count + 2, [lineOf(`p.${killed.at(-1)}`, 0, 0, 25)])
+  for (const [name, budgets] of Object.entries(stores)) {
+    const [sum] = await budgets.read(account, buckets)
+    assert.equal(sum!.spent, charged + 15, name)
+  }
 })
 
 async function setUp(t: TestContext) {

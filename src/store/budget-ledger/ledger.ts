@@ -42,6 +42,9 @@ export const remembrance = day
 /** The same for a share of which its process knows everything: a step that arrives late changes nothing. */
 export const shortRemembrance = 10 * minute
 
+/** Shares without a lease that a bucket remembers, since each step reads all of them. */
+export const maxEnded = 128
+
 /** The part of what is left that may be lent for calls to come. */
 export const lentPart = 16
 
@@ -70,10 +73,12 @@ export function takeStep(accounts: readonly BucketAccount[], step: BudgetStep, n
   for (const [i, line] of lines.entries()) {
     const { share: name, ifLost, keep } = line
     const share = accounts[i]!.shares[name]!
-    if (!taken.has(share)) continue
-    share.ifLost = ifLost + share.amount - keep
-    share.expiresAt = now + lease
-    share.keptUntil = share.expiresAt + (isKnown(line, share) ? shortRemembrance : remembrance)
+    if (taken.has(share)) {
+      share.ifLost = ifLost + share.amount - keep
+      share.expiresAt = now + lease
+      share.keptUntil = share.expiresAt + (isKnown(line, share) ? shortRemembrance : remembrance)
+    }
+    forgetEnded(accounts[i]!, now)
   }
   return { isGranted, states: granted }
 }
@@ -94,6 +99,15 @@ function expire(account: BucketAccount, window: BudgetWindow, now: number): void
     }
     if (share.keptUntil <= now) delete account.shares[name]
   }
+}
+
+/** Forgets the shares that would be forgotten first; what was charged for them stays spent. */
+function forgetEnded({ shares }: BucketAccount, now: number): void {
+  const all = Object.entries(shares)
+  if (all.length <= maxEnded) return
+  const ended = all.filter(([, { expiresAt }]) => expiresAt <= now)
+  ended.sort(([name, one], [other, two]) => one.keptUntil - two.keptUntil || (name < other ? -1 : 1))
+  for (const [name] of ended.slice(0, Math.max(0, ended.length - maxEnded))) delete shares[name]
 }
 
 function report(account: BucketAccount, line: BudgetLine, sequence: number, now: number): Share {

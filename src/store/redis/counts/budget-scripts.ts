@@ -1,6 +1,6 @@
 // The scripts of budgets: a step as `store/budget-ledger` takes it, over all its buckets at once.
 
-import { lentPart, remembrance, shortRemembrance, shortWait } from '../../budget-ledger/ledger.ts'
+import { lentPart, maxEnded, remembrance, shortRemembrance, shortWait } from '../../budget-ledger/ledger.ts'
 import { serverClockLua } from '../server/clock.ts'
 import { lua } from '../server/script.ts'
 
@@ -150,6 +150,22 @@ local function report(account, share, line)
   share.isChanged = true
 end
 
+local function forgetEnded(account)
+  local ended = {}
+  for name, share in pairs(account.shares) do
+    if share.expires <= time then ended[#ended + 1] = {name = name, keptUntil = share.keptUntil} end
+  end
+  if #ended <= ${String(maxEnded)} then return end
+  table.sort(ended, function(one, other)
+    if one.keptUntil ~= other.keptUntil then return one.keptUntil < other.keptUntil end
+    return one.name < other.name
+  end)
+  for i = 1, #ended - ${String(maxEnded)} do
+    account.shares[ended[i].name] = nil
+    table.insert(account.gone, 'h' .. ended[i].name)
+  end
+end
+
 local function sumUp(account, line)
   local slots, window = account.slots, line.window
   local first = slotOf(window, time) - (window.kind == 'sliding' and window.reach or 0)
@@ -202,6 +218,7 @@ for i, line in ipairs(lines) do
     local isKnown = line.window.kind == 'none' or (share.amount == 0 and line.total == line.confirmed)
     share.keptUntil = share.expires + (isKnown and ${String(shortRemembrance)} or ${String(remembrance)})
   end
+  forgetEnded(line.account)
   save(line.account, line.bucket, line.window)
   reply[i + 1] = {line.fits and 1 or 0, share.amount, line.leased, line.spent, line.wait}
 end
