@@ -5,6 +5,7 @@ import { memoizeEach } from '../base/memo.ts'
 import type { Criterion, SpendLimits, SpendRule } from '../store/records/budget-rule.ts'
 import type { Gateway, Metadata, Token } from '../store/records/records.ts'
 import { type Bucket, type BudgetRule, periodOf, RuleBuckets } from './rule-buckets.ts'
+import { allowanceInWords } from './rule-words.ts'
 
 /** What rules tell calls apart by, besides who calls. */
 export interface CallFacts {
@@ -119,7 +120,9 @@ export class CompiledRule {
     const inUnits = unit === 'cost' ? Math.round(limit * 1e9) : limit
     const criteria = criteriaOf(rule)
     const partitions = criteria.filter(({ criterion }) => criterion.mode === 'partition')
-    this.rule = { id: rule.id, owner, unit, limit: inUnits, ...periodOf(rule.window), whenUnreachable }
+    const words = allowanceInWords(unit, inUnits, rule)
+    const windows = { words, ...periodOf(rule.window) }
+    this.rule = { id: rule.id, owner, unit, limit: inUnits, ...windows, whenUnreachable }
     this.#filters = criteria.flatMap(({ fact, criterion }) =>
       criterion.mode === 'filter' ? [filterOf(fact, criterion.values)] : [],
     )

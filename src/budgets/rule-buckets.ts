@@ -15,6 +15,8 @@ export interface BudgetRule {
   readonly unit: BudgetUnit
   /** Nanodollars, tokens, or calls at a time: a safe integer. */
   readonly limit: number
+  /** What it allows, as `$5.00 a day`. */
+  readonly words: string
   /** Ms of its window; absent for months, which differ, and for calls at a time. */
   readonly period?: number
   readonly whenUnreachable: 'closed' | 'open'

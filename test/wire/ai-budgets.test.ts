@@ -85,7 +85,10 @@ test('over a limit the refusal names rule, amounts and wait, and reaches neither
   await ai.logged(2)
   const refused = await ask({ max_tokens: 100 })
   assert.equal(refused.status, 429)
-  assert.match(refused.text, /spend limit, all, of which \$0\.00202 of \$0\.002525 are spent or reserved/)
+  assert.match(
+    refused.text,
+    /a spend limit of \$0\.002525 a day \(all\)\. \$0\.00202 of it are spent or reserved, and this call may take \$0\.001\d+\./,
+  )
   const wait = Number(refused.field('retry-after'))
   assert.ok(wait > 0 && wait <= 86_400, String(wait))
   assert.equal(refused.field('ratelimit'), `"gateway/all";r=505;t=${wait}`)
@@ -225,7 +228,10 @@ test('calls at a time are limited', async t => {
   const refused: string[] = []
   for (const call of calls) void call.then(({ status, text }) => status === 429 && refused.push(text))
   await until(() => refused.length === 4)
-  assert.match(refused[0]!, /The gateway has a limit of 2 calls at a time, all, and as many are under way\./)
+  assert.match(
+    refused[0]!,
+    /The gateway has a limit of 2 calls at a time \(all\), and as many are under way\./,
+  )
   assert.match(refused[0]!, /A call fits as soon as one of those ends\./)
   resolve()
   const statuses = (await Promise.all(calls)).map(({ status }) => status)
@@ -414,7 +420,10 @@ for (const whenUnreachable of ['closed', 'open'] as const)
     assert.equal(atOnce[outcome].value + afterStep[outcome].value, 1)
     assert.equal(uncounted.value, 1)
     if (whenUnreachable === 'open') return
-    assert.match(text, /The gateway has a spend limit, all, and what is spent of it cannot be counted/)
+    assert.match(
+      text,
+      /The gateway has a spend limit of \$[\d.]+ a day \(all\), and what is spent of it cannot be counted/,
+    )
     // It is not the limit that is too low.
     assert.ok(!ai.edge.tallies.some(({ kind }) => kind === 'budget'))
   })

@@ -178,7 +178,10 @@ test('where nothing is beyond it, a call is refused like one beyond a rate of ca
   const refused = await ask()
   equal(refused.status, 429)
   match(refused.field('retry-after')!, /^\d+$/)
-  match(refused.text, /The route has a spend limit, \\?"cost\\?", of which/)
+  match(
+    refused.text,
+    /The route has a spend limit of \$[\d.]+ every [a-z0-9 ]+ \(\\?"cost\\?"\)\. \$[\d.]+ of it are spent/,
+  )
   equal(asked.length, 1)
 })
 

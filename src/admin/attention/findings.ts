@@ -229,7 +229,9 @@ function ofLimit(
   resource: Resource,
   now: number,
 ): Finding {
-  const what = rule.owner === 'policy' ? `limit of the policy ${rule.name}` : `spend limit ${rule.id}`
+  const { words, id } = rule
+  const isOfPolicy = rule.owner === 'policy'
+  const what = isOfPolicy ? `limit of ${words} (policy ${rule.name})` : `spend limit of ${words} (${id})`
   const name = `The ${what} of ${owner}`
   const refusals = `refused ${refused} ${refused === 1 ? 'call' : 'calls'} in the last day`
   if (part === null)

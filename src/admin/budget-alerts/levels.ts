@@ -99,8 +99,8 @@ function budgetsOfPolicies(
   return budgets.values()
 }
 
-function ofRule({ rule: { id, unit }, bucket }: Bucket) {
-  return { rule_id: id, unit, id: bucket }
+function ofRule({ rule: { id, words, unit }, bucket }: Bucket) {
+  return { rule_id: id, rule: words, unit, id: bucket }
 }
 
 async function levelsOf(

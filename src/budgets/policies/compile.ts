@@ -5,6 +5,7 @@ import { compileCallCondition, describeFlaw } from '../../expression/expression.
 import type { Policy, PolicyAction, PolicyPeriod, PolicedGateway } from '../../store/records/policy.ts'
 import type { SpendRule } from '../../store/records/budget-rule.ts'
 import { periodOf, RuleBuckets } from '../rule-buckets.ts'
+import { allowanceInWords } from '../rule-words.ts'
 import { type ActorOf, readActor } from './actor.ts'
 import { canonicalResource, compileResource, type ResourceOf } from './resource.ts'
 
@@ -104,8 +105,10 @@ function bucketsOfLimit(policy: Policy, source: string, { account, gateway }: Ow
   if (action.type !== 'limit') return null
   const limit = Math.round(action.amount * 1e9)
   const given = windowsOf(action)
+  const unit = 'cost'
+  const windows = { words: allowanceInWords(unit, limit, given), ...periodOf(given.window) }
   return new RuleBuckets(
-    { id, name, owner: 'policy', unit: 'cost', limit, ...periodOf(given.window), whenUnreachable: 'closed' },
+    { id, name, owner: 'policy', unit, limit, ...windows, whenUnreachable: 'closed' },
     given,
     {
       counted: [account, 'policy', gateway, source, canonicalResource(resource), condition],

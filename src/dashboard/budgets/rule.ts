@@ -1,6 +1,7 @@
 // A budget in the form of the management API, and in words.
 
 import type { BudgetUnit, CalendarPeriod, Criterion } from '../../store/records/budget-rule.ts'
+import { windowInWords } from '../../budgets/rule-words.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
 
 export interface Rule {
@@ -49,8 +50,7 @@ export const criteria = ['token', 'app', 'person', 'model', 'provider'] as const
 export function ruleInWords(rule: Rule): string {
   const each = partitionsOf(rule)
   const amount = amountInWords(rule.limitType, rule.limit)
-  const allowed =
-    rule.limitType === 'concurrency' ? `${amount} at a time` : `${amount} ${windowInWords(rule)}`
+  const allowed = rule.limitType === 'concurrency' ? `${amount} at a time` : `${amount} ${spanOf(rule)}`
   return each.length === 0 ? allowed : `${allowed}, for each ${joined(each, 'and')}`
 }
 
@@ -79,21 +79,9 @@ export function amountIn(unit: BudgetUnit, amount: number): string {
   return unit === 'cost' ? dollars(amount) : grouped(amount)
 }
 
-function windowInWords({ window = 0, technique }: Rule): string {
-  if (typeof window === 'string') return `a ${window}`
-  const [length, name] = spans.find(([length]) => window % length === 0)!
-  const count = window / length
-  const span = count === 1 ? name : `${grouped(count)} ${name}s`
-  return technique === 'sliding' ? `in any ${span}` : `every ${span}`
+function spanOf({ window, technique = 'fixed' }: Rule): string | null {
+  return windowInWords({ window: window ?? null, technique })
 }
-
-/** Seconds. */
-const spans = [
-  [86_400, 'day'],
-  [3_600, 'hour'],
-  [60, 'minute'],
-  [1, 'second'],
-] as const
 
 /** Writes how long it is until then, in its two largest units, as `3 h 20 min`. */
 export function spanUntil(iso: string, now: number): string {

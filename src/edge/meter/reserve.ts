@@ -10,6 +10,7 @@ import { type PolicyLimit, policyBuckets } from '../../budgets/policies/decide.t
 import { CallBudget, type Parts } from '../../budgets/call-budget.ts'
 import type { BudgetRefusal, Charge } from '../../budgets/charge.ts'
 import type { Bucket, BudgetRule } from '../../budgets/rule-buckets.ts'
+import { amountInWords } from '../../budgets/rule-words.ts'
 import type { Reservation } from '../../budgets/reservation.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
@@ -246,12 +247,12 @@ function refusalOf(ai: AiExchange, demand: Demand, refused: BudgetRefusal): Refu
   if (reason === 'never') return refuseForGood(ai, 'over', neverText(demand, refused))
   const retryAfter = secondsOf(wait)
   const isOfUse = rule.unit !== 'concurrency'
-  const spent = `${amountOf(refused.spent, rule.unit)} of ${amountOf(refused.limit, rule.unit)}`
+  const spent = amountInWords(rule.unit, refused.spent)
   const wording = {
     heading: isOfUse ? 'Spend limit reached' : 'Limit of calls at a time reached',
     detail: isOfUse
-      ? `The ${rule.owner} has a spend limit, ${nameOf(rule)}, of which ${spent} are spent or reserved; this call may take ${amountOf(amount, rule.unit)}.`
-      : `The ${rule.owner} has a limit of ${amountOf(refused.limit, rule.unit)}, ${nameOf(rule)}, and as many are under way.`,
+      ? `The ${rule.owner} has a spend limit of ${inWords(rule)}. ${spent} of it are spent or reserved, and this call may take ${amountInWords(rule.unit, amount)}.`
+      : `The ${rule.owner} has a limit of ${inWords(rule)}, and as many are under way.`,
     guidance: `**Wait and retry.** ${isOfUse ? outlook(demand, retryAfter) : 'A call fits as soon as one of those ends.'}`,
     isOfRequest: true,
   }
@@ -263,7 +264,7 @@ function refusalOf(ai: AiExchange, demand: Demand, refused: BudgetRefusal): Refu
 function uncounted(rule: BudgetRule): Refusal {
   const wording = {
     heading: errorRows.service_unavailable.title,
-    detail: `The ${rule.owner} has a spend limit, ${nameOf(rule)}, and what is spent of it cannot be counted right now. Your request was not sent to a provider.`,
+    detail: `The ${rule.owner} has a spend limit of ${inWords(rule)}, and what is spent of it cannot be counted right now. Your request was not sent to a provider.`,
     guidance:
       '**Wait and retry.** Try again no sooner than {retry_after} s from now. If the error persists, tell the operator of the gateway: its store is unreachable.',
     isOfRequest: true,
@@ -277,6 +278,11 @@ function outlook({ maxTokens }: Demand, retryAfter: number): string {
   return `Such a call can fit again in ${retryAfter} s${earlier}.`
 }
 
+/** Says what a rule allows, and which one it is, as `$5.00 a day (all)`. */
+function inWords(rule: BudgetRule): string {
+  return `${rule.words} (${nameOf(rule)})`
+}
+
 function nameOf({ id, name }: BudgetRule): string {
   return name === undefined ? id : JSON.stringify(name)
 }
@@ -287,17 +293,11 @@ const longestRetry = 60
 function neverText(demand: Demand, { charge, limit }: BudgetRefusal): string {
   const { rule } = demand.buckets[charge]!
   const { amount } = demand.charges[charge]!
-  const text = `the spend limit ${nameOf(rule)} of the ${rule.owner} is ${amountOf(limit, rule.unit)}, and this call may take ${amountOf(amount, rule.unit)}`
+  const text = `the ${rule.owner} has a spend limit of ${inWords(rule)}, and this call may take ${amountInWords(rule.unit, amount)}`
   const { input } = demand.partsOf(charge)
   if (demand.maxTokens === null || amount <= input) return text
   const maxTokens = Math.floor((demand.maxTokens * (limit - input)) / (amount - input))
   return maxTokens > 0 ? `${text}; with max_tokens of at most ${maxTokens} it could fit` : text
-}
-
-function amountOf(amount: number, unit: BudgetUnit): string {
-  if (unit === 'cost') return `$${Number((amount / 1e9).toFixed(6))}`
-  if (unit === 'tokens') return `${amount} tokens`
-  return amount === 1 ? '1 call at a time' : `${amount} calls at a time`
 }
 
 const codes = {

@@ -298,20 +298,23 @@ test('spend limits that are nearly used up, or that refuse calls, need attention
   await refuse('gateway team each', 1)
   await refuse('gateway team minute', 9)
   assert.deepEqual(await soon(), [
-    'budget_refusing: The spend limit each of the gateway team refused 1 call in the last day.',
+    'budget_refusing: The spend limit of $1.00 a day (each) of the gateway team refused 1 call in the last day.',
   ])
   await spend(0.81)
   await refuse('gateway team money', 12)
   const [money, month, trial, each, ...more] = await soon()
   assert.deepEqual(more, [])
   const ofMoney =
-    /^budget_spent: The spend limit money of the gateway team is 81% spent, and refused 12 calls in the last day\. It starts over in \d+ hours\.$/
+    /^budget_spent: The spend limit of \$[\d.]+ a day \(money\) of the gateway team is 81% spent, and refused 12 calls in the last day\. It starts over in \d+ hours\.$/
   assert.match(money, ofMoney)
   assert.match(
     month,
-    /^budget_spent: The spend limit month of the gateway team is 81% spent\. It starts over in \d+ days\.$/,
+    /^budget_spent: The spend limit of \$[\d.]+ a month \(month\) of the gateway team is 81% spent\. It starts over in \d+ days\.$/,
   )
-  assert.equal(trial, 'budget_spent: The spend limit day of the API token trial is 81% spent.')
+  assert.equal(
+    trial,
+    'budget_spent: The spend limit of 100 tokens in any day (day) of the API token trial is 81% spent.',
+  )
   assert.match(each, /^budget_refusing: /)
   const { value } = await keepToken(['AI Gateway Read'])
   const { json } = await ask('GET', '/attention', { token: value })
@@ -354,8 +357,8 @@ test('limits of policies need attention as spend limits do, the highest of those
   assert.deepEqual(
     (await soon()).map((one: string) => one.replace(/in \d+/, 'in N')),
     [
-      'budget_spent: The limit of the policy Month of the gateway default is 90% spent. It starts over in N days.',
-      'budget_refusing: The limit of the policy Each of the gateway default refused 2 calls in the last day.',
+      'budget_spent: The limit of $10.00 a month (policy Month) of the gateway default is 90% spent. It starts over in N days.',
+      'budget_refusing: The limit of $1.00 a day (policy Each) of the gateway default refused 2 calls in the last day.',
     ],
   )
 })

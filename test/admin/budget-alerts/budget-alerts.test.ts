@@ -125,7 +125,7 @@ test('a threshold is told once, signed, whatever number of processes look', asyn
   assert.equal(type, 'budget.threshold_reached')
   assert.deepEqual(data, {
     ...{ account_id: account, gateway_id: 'team', threshold: 50, owner: 'gateway', owner_id: 'team' },
-    ...{ rule_id: 'money', unit: 'cost' },
+    ...{ rule_id: 'money', rule: '$10.00 a day', unit: 'cost' },
     ...{ id: data.id, key: [], spent: 5.5, leased: 0, limit: 10, remaining: 4.5 },
     resets_at: '2026-01-02T00:00:00.000Z',
   })
@@ -185,7 +185,15 @@ test('budgets of tokens are told by the first of their gateways that has the sam
   const [first] = told.filter(({ gateway_id }) => gateway_id === 'team')
   deepEqual(first, {
     ...{ account_id: account, gateway_id: 'team', threshold: 50, owner: 'token', owner_id: token.id },
-    ...{ owner_name: token.name, rule_id: 'pocket', unit: 'cost', id: first.id, key: [], spent: 11 },
+    ...{
+      owner_name: token.name,
+      rule_id: 'pocket',
+      rule: '$20.00 a day',
+      unit: 'cost',
+      id: first.id,
+      key: [],
+      spent: 11,
+    },
     ...{ leased: 0, limit: 20, remaining: 9, resets_at: '2026-01-02T00:00:00.000Z' },
   })
   await addAlert('alpha', { url, thresholds: [50, 60, 70] })

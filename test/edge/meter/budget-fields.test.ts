@@ -9,7 +9,7 @@ const hour = 3_600_000
 
 function bucket(changes: Partial<BudgetRule> = {}, window?: Bucket['window']): Bucket {
   const rule: BudgetRule = {
-    ...{ id: 'day', owner: 'gateway', unit: 'cost', limit: 2_500_000_000 },
+    ...{ id: 'day', owner: 'gateway', unit: 'cost', limit: 2_500_000_000, words: '$2.50 a day' },
     ...{ period: 24 * hour, whenUnreachable: 'closed' },
     ...changes,
   }
