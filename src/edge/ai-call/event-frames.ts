@@ -3,7 +3,7 @@
 
 import { crc32 } from 'node:zlib'
 import { isObject } from '../../base/text/json.ts'
-import type { ResponseHead } from '../../http1/heads/response-head.ts'
+import { ResponseHead } from '../../http1/heads/response-head.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 
 /** The limits of AWS. */
@@ -153,11 +153,10 @@ export function hasEventFrames({ contentType, isEncoded }: ResponseHead): boolea
 }
 
 /** Returns a head that is one of server-sent events. */
-export function asEventStream<Head extends ResponseHead>(head: Head): Head {
+export function asEventStream(head: ResponseHead): ResponseHead {
   const type = 'text/event-stream; charset=utf-8'
   const fields = head.fields.map((value, i) =>
     i % 2 === 1 && head.fields[i - 1]!.toLowerCase() === 'content-type' ? type : value,
   )
-  const changes = { fields, contentType: type, isEventStream: true }
-  return Object.create(head, Object.getOwnPropertyDescriptors(changes))
+  return Object.assign(new ResponseHead(), head, { fields, contentType: type, isEventStream: true })
 }

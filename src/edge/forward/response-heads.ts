@@ -18,7 +18,7 @@ export function relayedHead(
   const message = decision === null ? rewritten(x, head) : decision.message
   const length = decision === null || decision.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  const lines = `${crossingLines(message, true, x.isToSidePort)}${length}${date}${missingHstsLine(x, message)}${x.addedLines}${x.ai === null ? '' : evidenceLines(x.ai, logIdOf(x))}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossing(x, head, message)}${length}${date}${missingHstsLine(x, message)}${x.addedLines}${x.ai === null ? '' : evidenceLines(x.ai, logIdOf(x))}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 
@@ -39,6 +39,10 @@ export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
 
 export function rewritten({ responseChanges }: Exchange, head: ResponseHead): FieldLines {
   return responseChanges === null ? head : responseChanges.applyTo(head)
+}
+
+function crossing({ isToSidePort }: Exchange, head: ResponseHead, message: FieldLines): string {
+  return message === head && !isToSidePort ? head.crossing() : crossingLines(message, true, isToSidePort)
 }
 
 function hasDate(head: ResponseHead, message: FieldLines): boolean {

@@ -4,7 +4,8 @@ import type { Socket } from 'node:net'
 import type { OriginFault } from '../../errors/catalogue/origin-failure.ts'
 import type { BodyReader } from '../../http1/body/body.ts'
 import { endOfHead, mayContinue } from '../../http1/fields/field-lines.ts'
-import { parseResponseHead, type ResponseHead, responseBody } from '../../http1/heads/response-head.ts'
+import { RepeatedResponseHead } from '../../http1/heads/repeated-response-head.ts'
+import { type ResponseHead, responseBody } from '../../http1/heads/response-head.ts'
 import type { Lease } from './lease.ts'
 
 const maxHead = 64 * 1024
@@ -23,6 +24,7 @@ export class ResponseReader {
   rest: Rest = 'none'
   readonly #owner: ResponseReaderOwner
   readonly #socket: Socket
+  readonly #heads = new RepeatedResponseHead()
   #partial: Buffer | null = null
   #body: BodyReader | null = null
 
@@ -57,9 +59,9 @@ export class ResponseReader {
     let end = endOfHead(bytes, from)
     while (end !== -1 && this.#body === null) {
       if (end - start > maxHead) return this.#fail('GH_HEAD_TOO_LARGE')
-      const head = parseResponseHead(bytes, start, end)
+      const head = this.#heads.parse(bytes, start, end)
       if (typeof head === 'string') return this.#fail(head === 'framing' ? 'GH_BAD_FRAMING' : 'GH_BAD_HEAD')
-      if (!this.#takeHead(lease, head, bytes)) return
+      if (!this.#takeHead(lease, head, bytes, end)) return
       start = end
       if (this.#body === null) end = endOfHead(bytes, start)
     }
@@ -68,9 +70,9 @@ export class ResponseReader {
   }
 
   /** False if the rest of this chunk must not be read. */
-  #takeHead(lease: Lease, head: ResponseHead, bytes: Buffer): boolean {
+  #takeHead(lease: Lease, head: ResponseHead, bytes: Buffer, end: number): boolean {
     const handler = lease.handler
-    if (head.status === 101) return this.#switch(lease, head, bytes)
+    if (head.status === 101) return this.#switch(lease, head, bytes.subarray(end))
     if (head.status < 200) {
       handler.interim(head)
       return lease.isHeld
@@ -78,7 +80,7 @@ export class ResponseReader {
     const body = responseBody(head, handler.method)
     if (typeof body === 'string') return this.#refuse('GH_BAD_FRAMING')
     // A body that is not allowed would be taken for the next response.
-    if (body.framing === 'none' && bytes.length > head.end && handler.method !== 'HEAD')
+    if (body.framing === 'none' && bytes.length > end && handler.method !== 'HEAD')
       return this.#refuse('GH_BAD_FRAMING')
     // After an early response, the origin may not read the rest of the request.
     const isEarly = lease.phase === 'send' || this.#socket.writableLength > 0
@@ -91,14 +93,14 @@ export class ResponseReader {
     return lease.isHeld
   }
 
-  #switch(lease: Lease, head: ResponseHead, bytes: Buffer): boolean {
+  #switch(lease: Lease, head: ResponseHead, rest: Buffer): boolean {
     const handler = lease.handler
     if (!handler.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket' || !handler.acceptsUpgrade(head))
       return this.#refuse('GH_BAD_UPGRADE')
     this.mayReuse = false
     lease.phase = 'receive'
     lease.tunnel = handler.switchProtocols(head)
-    if (bytes.length > head.end && lease.isHeld) lease.tunnel.tunnelData(bytes.subarray(head.end))
+    if (rest.length > 0 && lease.isHeld) lease.tunnel.tunnelData(rest)
     return false
   }
 

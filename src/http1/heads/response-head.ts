@@ -1,10 +1,11 @@
 // A response head (RFC 9112 sections 4 and 6.3), refused as a whole if two readers could disagree on it.
 
+import { ownText } from '../../base/text/own-text.ts'
 import { BodyReader } from '../body/body.ts'
 import { cr, isFieldByte, lf, sp } from '../fields/characters.ts'
 import { hasConnectionScheme } from '../fields/connection-authentication.ts'
 import { connectionOptions } from '../fields/connection-options.ts'
-import { equalsIgnoreCase, type FieldId, field } from '../fields/fields.ts'
+import { crossingLines, equalsIgnoreCase, type FieldId, field } from '../fields/fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from '../fields/field-lines.ts'
 
 /** `unparsable`: not HTTP/1; `framing`: HTTP, but the end of its body cannot be determined. */
@@ -34,8 +35,10 @@ export class ResponseHead implements FieldReader {
   isEventStream = false
   contentType: string | null = null
   contentEncoding: string | null = null
-  end = 0
   fault: ResponseFault | null = null
+  /** Cached `crossingLines`. */
+  #crossing: string | null = null
+  #isRepeated = false
 
   /** Whether a content coding hides the text of the body. */
   get isEncoded(): boolean {
@@ -47,6 +50,18 @@ export class ResponseHead implements FieldReader {
     if (this.ids.push(id) > maxFields) this.fault = 'unparsable'
     if (id !== field.other) this.#apply(value, id)
     return this.fault === null
+  }
+
+  crossing(): string {
+    return (this.#crossing ??= crossingLines(this))
+  }
+
+  /** V8 would copy the pieces of a concatenation one by one for each response. */
+  repeated(): this {
+    if (this.#isRepeated) return this
+    this.#isRepeated = true
+    this.#crossing = ownText(this.crossing())
+    return this
   }
 
   #apply(value: string, id: FieldId): void {
@@ -105,7 +120,6 @@ export function parseResponseHead(bytes: Buffer, start: number, end: number): Re
   if (!readFieldLines(bytes, text, start, fieldsAt, end, head)) return head.fault ?? 'unparsable'
   if (head.chunked && (head.contentLength !== -1 || text.charCodeAt(7) === 0x30)) return 'framing'
   if (!settleConnection(head)) return 'unparsable'
-  head.end = end
   return head
 }
 
