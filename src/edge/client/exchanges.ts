@@ -2,7 +2,7 @@
 
 import { ownText } from '../../base/text/own-text.ts'
 import { nextRay } from '../../base/ids/ray.ts'
-import { BodyReader } from '../../http1/body/body.ts'
+import { noBody } from '../../http1/body/body.ts'
 import { hostName } from '../../http1/fields/host.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { type Client, Exchange, type RequestBody } from '../exchange/exchange.ts'
@@ -52,7 +52,7 @@ export class Exchanges {
 
   /** Creates the exchange of bytes that are not a request, to be refused. */
   ofBytes(bytes: Buffer, client: TrustableClient): Exchange {
-    return this.ofRefused(salvage(bytes), new BodyReader('none', 0), client)
+    return this.ofRefused(salvage(bytes), noBody, client)
   }
 
   #setHost(host: string): boolean {

@@ -12,6 +12,8 @@ export class HeadReader {
   readonly #parser = new RepeatedHead()
   #scanned = 0
   #hasLine = false
+  /** The offset after the head that was read last. */
+  end = 0
 
   get hasBegun(): boolean {
     return this.#scanned > 0
@@ -20,11 +22,14 @@ export class HeadReader {
   /** Null while the head is incomplete; then the next call must pass the same bytes and more. */
   read(bytes: Buffer, limits: HeadLimits): RequestHead | HeadFault | null {
     const start = skipEmptyLines(bytes)
-    const end = endOfHead(bytes, Math.max(start, this.#scanned - 3))
+    const repeated = this.#parser.repeated(bytes, start, limits)
+    const end =
+      repeated === null ? endOfHead(bytes, Math.max(start, this.#scanned - 3)) : start + this.#parser.size
     if (end === -1) return this.#wait(bytes, start, limits)
     this.#scanned = 0
     this.#hasLine = false
-    return this.#parser.parse(bytes, start, end, limits)
+    this.end = end
+    return repeated ?? this.#parser.parse(bytes, start, end, limits)
   }
 
   #wait(bytes: Buffer, start: number, limits: HeadLimits): HeadFault | null {

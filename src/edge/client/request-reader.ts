@@ -122,7 +122,8 @@ export class RequestReader {
       this.#owner.refuse(head, bytes)
       return false
     }
-    this.pending = head.end === bytes.length ? null : bytes.subarray(head.end)
+    const { end } = this.#heads
+    this.pending = end === bytes.length ? null : bytes.subarray(end)
     this.isBodyWanted = false
     this.#body = requestBody(head)
     this.#owner.begin(head, this.#body, bytes)

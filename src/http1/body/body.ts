@@ -152,3 +152,6 @@ export class BodyReader {
     return end
   }
 }
+
+/** Done from the start, so that all messages share it. */
+export const noBody = new BodyReader('none', 0)

@@ -1,7 +1,7 @@
 // A request head (RFC 9112 sections 2 and 3). What two readers could understand differently is a fault.
 
 import { ownText } from '../../base/text/own-text.ts'
-import { BodyReader } from '../body/body.ts'
+import { BodyReader, noBody } from '../body/body.ts'
 import { connectionOptions } from '../fields/connection-options.ts'
 import { crossingLines, equalsIgnoreCase, type FieldId, field } from '../fields/fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from '../fields/field-lines.ts'
@@ -44,7 +44,6 @@ export class RequestHead implements FieldReader, RequestLine {
   connection: string | null = null
   /** Names that Connection lists, lower-case. */
   hopByHop: ReadonlySet<string> | null = null
-  end = 0
   fault: HeadFault | null = null
   #maxFields: number
   /** Cached `crossingLines`, and whether they are one flat string. */
@@ -171,7 +170,6 @@ export function parseRequestHead(
   if (fieldsAt === -1) return head.fault ?? 'bad_request'
   if (head.target.length > limits.url) return 'uri_too_long'
   if (!readFieldLines(bytes, text, start, fieldsAt, end, head)) return head.fault ?? 'bad_request'
-  head.end = end
   return settle(head)
 }
 
@@ -194,7 +192,7 @@ export function startsBadly(bytes: Buffer, start: number): HeadFault | null {
 
 export function requestBody(head: RequestHead): BodyReader {
   if (head.chunked) return new BodyReader('chunked', 0, head.hopByHop)
-  return head.contentLength > 0 ? new BodyReader('length', head.contentLength) : new BodyReader('none', 0)
+  return head.contentLength > 0 ? new BodyReader('length', head.contentLength) : noBody
 }
 
 /** Other codings, then `chunked` once (RFC 9112 section 6.3). */

@@ -1,7 +1,7 @@
 // A response head (RFC 9112 sections 4 and 6.3), refused as a whole if two readers could disagree on it.
 
 import { ownText } from '../../base/text/own-text.ts'
-import { BodyReader } from '../body/body.ts'
+import { BodyReader, noBody } from '../body/body.ts'
 import { cr, isFieldByte, lf, sp } from '../fields/characters.ts'
 import { hasConnectionScheme } from '../fields/connection-authentication.ts'
 import { connectionOptions } from '../fields/connection-options.ts'
@@ -125,9 +125,8 @@ export function parseResponseHead(bytes: Buffer, start: number, end: number): Re
 
 /** The reader for the body that follows a final head (RFC 9112 section 6.3), or its fault. */
 export function responseBody(head: ResponseHead, method: string): BodyReader | ResponseFault {
-  if (method === 'HEAD' || head.status === 304) return new BodyReader('none', 0)
-  if (head.status === 204)
-    return head.chunked || head.contentLength > 0 ? 'framing' : new BodyReader('none', 0)
+  if (method === 'HEAD' || head.status === 304) return noBody
+  if (head.status === 204) return head.chunked || head.contentLength > 0 ? 'framing' : noBody
   if (head.chunked) return new BodyReader('chunked', 0, head.hopByHop)
   if (head.contentLength !== -1) return new BodyReader('length', head.contentLength)
   return new BodyReader('close', 0)

@@ -21,6 +21,17 @@ describe('heads that a client repeats', () => {
     equal(heads[3]!.fields, heads[1]!.fields)
   })
 
+  test('are not read at all if all their bytes come again', () => {
+    const parser = new RepeatedHead()
+    const heads = ['/a', '/b', '/c'].map(path => parse(parser, get(path)))
+    const bytes = Buffer.from(`\r\n${get('/c')}GET`, 'latin1')
+    equal(parser.repeated(bytes, 2, limits), heads[2])
+    equal(parser.size, get('/c').length)
+    equal(parser.repeated(bytes, 2, { ...limits }), null)
+    equal(parser.repeated(bytes.subarray(0, parser.size + 1), 2, limits), null)
+    equal(parser.repeated(Buffer.from(get('/b'), 'latin1'), 0, limits), null)
+  })
+
   test('may differ in the length of their body', () => {
     const parser = new RepeatedHead()
     const heads = ['7', '7', '12', '12', '12345', '007'].map(length => parse(parser, post(length)))
@@ -71,7 +82,9 @@ describe('heads that a client repeats', () => {
         const parser = new RepeatedHead()
         for (const text of heads) {
           const [bytes, start, end] = whole(text, '\r\n')
-          const again = parser.parse(bytes, start, end, limits)
+          const same = parser.repeated(bytes, start, limits)
+          if (same !== null) equal(parser.size, end - start)
+          const again = same ?? parser.parse(bytes, start, end, limits)
           const once = parseRequestHead(bytes, start, end, limits)
           deepEqual(again, once, JSON.stringify(heads))
           if (typeof once !== 'string') equal((again as RequestHead).crossing(), crossingLines(once))

@@ -228,7 +228,6 @@ describe('parseRequestHead', () => {
     const head = parseRequestHead(bytes, first.length, endOfHead(bytes, first.length), limits)
     ok(typeof head !== 'string')
     deepEqual([head.target, head.host, head.fields], ['/2', 'b', ['Host', 'b', 'X', 'y']])
-    equal(head.end, bytes.length - 4)
   })
 
   test('takes a target up to its limit', () => {
@@ -273,7 +272,7 @@ describe('parseRequestHead', () => {
         if (end === -1)
           return void (overLimit(bytes, 0, limits) ?? startsBadly(bytes, 0) ?? mayContinue(bytes, 0))
         const head = parseRequestHead(bytes, 0, end, limits)
-        ok(typeof head === 'string' ? faults.includes(head) : head.end === end)
+        ok(typeof head !== 'string' || faults.includes(head))
       }),
       { numRuns: 1000 },
     )
