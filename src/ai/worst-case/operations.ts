@@ -47,6 +47,7 @@ export function operationOf(provider: string, model: string | null, path: string
 /** Most calls are like the one before. */
 const rowAt = memoizeLast((path: string) => {
   const plain = withoutQuery(path)
+  if (cut.test(plain)) return { row: null, plain }
   if (plain.endsWith('/chat/completions')) return { row: chatRow, plain }
   const last = plain.slice(plain.lastIndexOf('/') + 1)
   const method = last.includes(':') ? last.slice(last.lastIndexOf(':')) : last
@@ -55,6 +56,9 @@ const rowAt = memoizeLast((path: string) => {
   const isThere = row.below === anywhere || row.below.some(folder => plain.endsWith(folder + last))
   return { row: isThere ? row : null, plain }
 })
+
+/** Where some servers end a path, or a segment of it: what follows may not be read at all. */
+const cut = /[;#\\]|%(?:00|2[35]|3[bf]|5c)/i
 
 interface OperationRow {
   /** What precedes the last segment of the path. */

@@ -236,7 +236,7 @@ function hasReference(json: Buffer, input: Span): boolean {
   return false
 }
 
-/** Whether an item has nothing but its id: its type may be left out. */
+/** Whether an item has an id, and not what it is about: the provider then takes that from its store. */
 function hasBareReference(json: Buffer, input: Span): boolean {
   return elementsAt(json, input).some(({ start, end }) => {
     if (json[start] !== brace) return false
@@ -246,7 +246,11 @@ function hasBareReference(json: Buffer, input: Span): boolean {
   })
 }
 
-const ofItems: ReadonlySet<string> = new Set(['type', 'role'])
+/** What messages, reasoning, calls of tools and their results are about. */
+const ofItems: ReadonlySet<string> = new Set([
+  ...['content', 'encrypted_content', 'arguments', 'input', 'action', 'operation', 'code'],
+  ...['output', 'result', 'results', 'tools'],
+])
 const nameElsewhere: ReadonlySet<TopName> = new Set(['previous_response_id', 'conversation', 'cachedContent'])
 const reference = 'item_reference'
 const fourteenLetters = /"(?:[a-z_]|\\u00[\da-f]{2}){14}"/gi

@@ -251,6 +251,9 @@ describe('the most input of a call', () => {
     [responses, '{"input":[{"type":"item\\u005freference","id":"msg_1"}]}'],
     [responses, '{"input":[{"role":"user","content":"a"},{"id":"msg_1"}]}'],
     [responses, '{"input":[{"\\u0069d":"msg_1","type":null}]}'],
+    [responses, '{"input":[{"type":"reasoning","id":"rs_1","summary":[]}]}'],
+    [responses, '{"input":[{"type":"message","role":"assistant","id":"msg_1","content":null}]}'],
+    [responses, '{"input":[{"type":"image_generation_call","id":"ig_1","result":null}]}'],
     [gemini, '{"cachedContent":"cachedContents/1"}'],
     [gemini, '{"cached_content":"cachedContents/1"}'],
   ] as const
@@ -263,6 +266,9 @@ describe('the most input of a call', () => {
   test('has no such room for what is null, or text', () => {
     ok(inputOf(responses, '{"previous_response_id":null,"conversation":null,"input":"item_reference"}') < 200)
     ok(inputOf(responses, '{"input":[{"type":"message","id":"msg_1","content":"a"}]}') < 200)
+    ok(inputOf(responses, '{"input":[{"type":"reasoning","id":"rs_1","encrypted_content":"a"}]}') < 200)
+    ok(inputOf(responses, '{"input":[{"type":"function_call","id":"fc_1","arguments":"{}"}]}') < 200)
+    ok(inputOf(responses, '{"input":[{"type":"function_call_output","call_id":"c","output":"1"}]}') < 200)
     ok(inputOf(responses, '{"input":[{"content":"caf\\u00e9 standardizable"}]}') < 200)
     ok(inputOf(legacy, '{"prompt":"a"}') < 200)
   })
@@ -479,6 +485,11 @@ describe('a request', () => {
 describe('a call without a bound', () => {
   const cases = [
     [{ path: '/v1/batches' }, '{}'],
+    [{ path: '/v1/messages;/messages/count_tokens' }, '{}'],
+    [{ path: '/v1/messages%3b/messages/count_tokens' }, '{}'],
+    [{ path: '/v1/responses%3F/embeddings' }, '{}'],
+    [{ path: '/v1/responses%253F/embeddings' }, '{}'],
+    [{ path: '/v1/responses%00/chat/completions' }, '{}'],
     [{ path: '/v1/fine_tuning/jobs' }, '{}'],
     [{ path: '/v1/messages/batches' }, '{}'],
     [{ path: '/v1/chat/completions/' }, '{}'],
