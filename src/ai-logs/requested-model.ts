@@ -24,7 +24,8 @@ function modelIn(path: string): string | null {
   return encoded === undefined ? null : unescaped(encoded)
 }
 
-const pathModel = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/i
+/** Below `/models/`, Azure also has calls whose body names the model. */
+const pathModel = /\/(?:models\/(?!chat\/completions|images\/)|deployments\/)([\w.@~-]{1,256})[:/]/i
 
 /** As providers may read it, which may unescape letters and merge slashes: the body has no say there. */
 function canonical(path: string): string {

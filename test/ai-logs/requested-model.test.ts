@@ -31,6 +31,9 @@ test('the model is read wherever it stands, again and again', () => {
     '%64eployments/gpt-5',
   ])
     assert.equal(requestedModel(`/openai/${path}/chat/completions`, Buffer.from('{"model":"a"}')), 'gpt-5')
+  const models = Buffer.from('{"model":"gpt-5"}')
+  assert.equal(requestedModel('/models/chat/completions?api-version=1', models), 'gpt-5')
+  assert.equal(requestedModel('/models/chat:generateContent', models), 'chat')
   assert.equal(requestedModel('/v1/chat/completions', null), null)
 })
 
