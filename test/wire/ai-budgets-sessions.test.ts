@@ -177,6 +177,18 @@ test('a response whose use its provider does not say is charged all that it may 
   assert.equal(await spent(ai), 2 * first + silent)
 })
 
+test('a session has the settings that its provider says: a secret may have chosen them', async t => {
+  const settings = { max_response_output_tokens: 50_000, input_audio_format: 'g711_ulaw' }
+  const { connect } = await open(t, [tokens(2 * 50_000)], event =>
+    event.type === 'response.create' ? [{ type: 'session.created', session: settings }] : [],
+  )
+  const { socket, say, closed } = connect()
+  await once(socket, 'open')
+  say(create)
+  const [code, reason] = (await closed) as [number, string]
+  assert.deepEqual([code, reason], [1008, 'spend limit reached: the next response does not fit'])
+})
+
 test('a session whose messages cannot be read ends', async t => {
   const { connect } = await open(t, [tokens(1_000_000)], responds)
   const { socket, closed } = connect()

@@ -10,6 +10,8 @@ const maxResponses = 1000
 
 /** Who hears of each response of a session. */
 export interface SessionFollower {
+  /** Of the provider: who opens a session by a secret may have chosen them before. */
+  settingsSaid(settings: object): void
   responseBegan(): void
   /** Null if the provider does not say what it used; one that failed may have used nothing. */
   responseEnded(usage: Usage | null, hasFailed: boolean): void
@@ -35,7 +37,10 @@ export class SessionUsage {
     const event = parse(text)
     if (!isObject(event)) return
     const { type, session, response } = event
-    if (isObject(session)) this.#name(session.model)
+    if (isObject(session)) {
+      this.#name(session.model)
+      this.follower?.settingsSaid(session)
+    }
     if (!isObject(response)) {
       this.#open += textIn(event)
       return

@@ -26,10 +26,17 @@ interface Content {
   maxTokens: number
 }
 
+const emptyContent: Content = {
+  ...{ text: 0, sound: 0, images: 0 },
+  ...{ isTelephone: false, maxTokens: usualMaxTokens },
+}
+
 export class SessionWorstCase {
-  #content: Content = { text: 0, sound: 0, images: 0, isTelephone: false, maxTokens: usualMaxTokens }
+  #content = emptyContent
   #contentBefore = this.#content
   #written = 0
+  /** What the provider says of itself; the client may have said it, too. */
+  #settings = this.#content
 
   /** Takes an event of the client; true if it asks for a response. */
   take(text: string): boolean {
@@ -45,6 +52,13 @@ export class SessionWorstCase {
     return event.type === 'response.create'
   }
 
+  /** Takes the settings as the provider has them: their instructions and tools are read, too. */
+  takeSettings(settings: object): void {
+    const content = { ...emptyContent, text: Buffer.byteLength(JSON.stringify(settings)) }
+    findSettings(content, settings, 0)
+    this.#settings = content
+  }
+
   /** Forgets the last event: its provider does not get it. */
   takeBack(): void {
     this.#content = this.#contentBefore
@@ -57,9 +71,11 @@ export class SessionWorstCase {
 
   /** Of a response that begins now. */
   get ahead(): WorstUsage {
-    const { text, sound, images, isTelephone, maxTokens } = this.#content
+    const { text, sound, images } = this.#content
+    const isTelephone = this.#content.isTelephone || this.#settings.isTelephone
+    const maxTokens = Math.max(this.#content.maxTokens, this.#settings.maxTokens)
     const heard = Math.ceil(sound / (isTelephone ? bytesOfTelephone : bytesOfSound))
-    const read = Math.ceil(text / bytesOfToken) + images * tokensOfImage
+    const read = Math.ceil((text + this.#settings.text) / bytesOfToken) + images * tokensOfImage
     const audioIn = roundedUp(heard + this.#written)
     const tokensIn = Math.min(longestContext, audioIn + roundedUp(read))
     return {

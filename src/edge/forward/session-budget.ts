@@ -63,6 +63,11 @@ export class SessionBudget implements SessionFollower {
     return Buffer.concat([...waiting.map(({ bytes }) => bytes), this.#messages.takeRest()])
   }
 
+  settingsSaid(settings: object): void {
+    this.#worst.takeSettings(settings)
+    this.#reserve()
+  }
+
   responseBegan(): void {
     this.#begun++
     this.#reserve()

@@ -75,6 +75,23 @@ test('a format of telephones may be written with escapes', () => {
   assert.equal(session.ahead.audioIn, 2_048)
 })
 
+test('what the provider says of its session counts, though its client never said so', () => {
+  const session = new SessionWorstCase()
+  const instructions = 'x'.repeat(10_000)
+  session.takeSettings({
+    ...{ instructions, max_response_output_tokens: 20_000 },
+    audio: { input: { format: { type: 'audio/pcmu' } } },
+  })
+  take(session, { type: 'input_audio_buffer.append', audio: 'A'.repeat(1_024 * 2_048) })
+  session.takeBack()
+  take(session, { type: 'input_audio_buffer.append', audio: 'A'.repeat(1_024 * 2_048) })
+  const { tokensIn, audioIn, tokensOut } = session.ahead
+  assert.deepEqual([audioIn, tokensOut], [2_048, 20_000])
+  assert.equal(tokensIn, 2_048 + 6_144)
+  session.takeSettings({})
+  assert.deepEqual([session.ahead.audioIn, session.ahead.tokensOut], [2_048, 4_096])
+})
+
 test('the output is 4,096 tokens, or what the client allows beyond', () => {
   const session = new SessionWorstCase()
   take(session, { type: 'session.update', session: { max_output_tokens: 100 } })
