@@ -11,7 +11,7 @@ import type { BudgetReply } from '../store/records/budget.ts'
 import type { Budgets } from '../store/contract/budgets.ts'
 import { type MaybeAtOnce, StoreUnreachable } from '../store/contract/store.ts'
 import type { BudgetRefusal, Charge } from './charge.ts'
-import { Purse, refusalOf } from './purse.ts'
+import { Purse } from './purse.ts'
 import { type Decision, type Lender, Reservation } from './reservation.ts'
 
 interface HolderOptions {
@@ -214,8 +214,8 @@ export class BudgetHolder implements Lender {
     const excess = charges.findIndex(({ amount, limit }) => !(amount <= limit))
     if (excess !== -1) return neverFits(charges[excess]!, excess, purses[excess]!.used)
     for (const [i, purse] of purses.entries()) {
-      const state = purse.refusalOf(charges[i]!.amount, now)
-      if (state !== null) return refusalOf(state, charges[i]!, i)
+      const refusal = purse.refusalOf(charges[i]!.amount, i, now)
+      if (refusal !== null) return refusal
     }
     if (account.isOut) return admitWithout(charges, purses, now)
     const { promise, resolve } = Promise.withResolvers<Decision>()
@@ -309,8 +309,7 @@ export class BudgetHolder implements Lender {
     for (const [i, purse] of purses.entries()) {
       const state = reply.states[stepped.indexOf(purse)]!
       if (state.fits) continue
-      purse.refuse(charges[i]!.amount, state, now)
-      return refusalOf(state, charges[i]!, i)
+      return purse.refuse(charges[i]!.amount, i, state, now)
     }
     // The step arrived late: its outcome is unknown.
     return admitWithout(charges, purses, now)
@@ -404,9 +403,9 @@ function fitting(calls: readonly Waiting[]): readonly Waiting[] {
 /** Refuses a call that waits if another one of its kind was refused just now. */
 function isRefused({ charges, purses, resolve }: Waiting, now: number): boolean {
   for (const [i, purse] of purses.entries()) {
-    const state = purse.refusalOf(charges[i]!.amount, now)
-    if (state === null) continue
-    resolve(refusalOf(state, charges[i]!, i))
+    const refusal = purse.refusalOf(charges[i]!.amount, i, now)
+    if (refusal === null) continue
+    resolve(refusal)
     return true
   }
   return false

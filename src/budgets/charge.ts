@@ -20,4 +20,6 @@ export interface BudgetRefusal {
   readonly spent: number
   /** Ms until such a call fits, as far as is known. */
   readonly wait: number
+  /** Whether that depends on when calls under way end. */
+  readonly isEstimate?: boolean
 }

@@ -15,6 +15,13 @@ const keptPeriod = 30_000
 const renewalPeriod = 4_000
 /** Calls like the present one for which a share is asked. */
 const usualShare = 8
+/** Ms after which what was given back counts half as much, of how long reservations last. */
+const halfLife = 30_000
+/** Ms in which other processes return what they do not use. */
+const returnPeriod = 3_000
+/** Ms, of a wait that depends on when calls under way end. */
+const minEstimate = 1_000
+const maxEstimate = 60_000
 
 export class Purse {
   readonly bucket: BudgetBucket['bucket']
@@ -39,6 +46,11 @@ export class Purse {
   #recent = 0
   #rate = 0
   #drawnAt: number
+  /** What reservations had that was not spent, and for how long it was held: the product, in ms. */
+  #givenBack = 0
+  #heldTime = 0
+  #heldSince: number
+  #halvedAt: number
   /** When the last confirmed step was sent; negative infinity before. */
   #confirmedAt = Number.NEGATIVE_INFINITY
   #isStale = false
@@ -56,7 +68,7 @@ export class Purse {
     this.window = window
     this.#limit = limit
     this.#share = share
-    this.#drawnAt = now
+    this.#drawnAt = this.#heldSince = this.#halvedAt = now
   }
 
   /** What is left of the limit, as far as this process knows. */
@@ -138,6 +150,7 @@ export class Purse {
     this.#held -= reserved
     this.#atRisk -= atRisk
     this.#total += spent
+    if (reserved > spent) this.#givenBack += reserved - spent
     this.#free = Math.max(0, this.#free + (isGranted ? reserved : 0) - spent)
   }
 
@@ -148,10 +161,11 @@ export class Purse {
   }
 
   /** Repeats a refusal that is fresh, if the wait that it says is that of a call of this amount too. */
-  refusalOf(amount: number, now: number): BudgetState | null {
+  refusalOf(amount: number, charge: number, now: number): BudgetRefusal | null {
     const refusal = this.#refusal
     if (refusal === null || now >= refusal.until || amount < refusal.need) return null
-    return amount === refusal.need || this.#waitsAlike(amount, refusal) ? refusal.state : null
+    if (amount !== refusal.need && !this.#waitsAlike(amount, refusal)) return null
+    return this.#refuse(amount, charge, refusal.state, now)
   }
 
   /** What is leased may be free soon. For what is spent, a larger call in a sliding window waits longer. */
@@ -161,8 +175,40 @@ export class Purse {
     return kind === 'none' || isWithin(amount) || (kind === 'fixed' && !isWithin(need))
   }
 
-  refuse(need: number, state: BudgetState, now: number): void {
+  /** Refuses a call by what the store says of one of its charges. */
+  refuse(need: number, charge: number, state: BudgetState, now: number): BudgetRefusal {
     this.#refusal = { need, until: now + refusalPeriod, state }
+    return this.#refuse(need, charge, state, now)
+  }
+
+  #refuse(need: number, charge: number, state: BudgetState, now: number): BudgetRefusal {
+    const { spent, leased, wait } = state
+    const limit = this.#limit
+    const refusal = { charge, limit, spent: spent + leased }
+    if (wait === null) return { ...refusal, reason: 'never', wait: Number.POSITIVE_INFINITY }
+    if (this.window.kind !== 'none' && spent + need > limit) return { ...refusal, reason: 'over', wait }
+    const estimate = this.#estimate(spent + leased + need - limit, leased, now)
+    const isSooner = this.window.kind === 'fixed' && wait < estimate
+    return { ...refusal, reason: 'over', wait: isSooner ? wait : estimate, isEstimate: !isSooner }
+  }
+
+  /** Ms until so much of what is leased is given back, by how long reservations of this process last. */
+  #estimate(excess: number, leased: number, now: number): number {
+    this.#noteHeld(now)
+    const usual = (this.#heldTime / this.#givenBack) * (excess / leased)
+    // Of those that have not ended, as much is to be expected as has passed.
+    const passed = this.#held > 0 ? this.#heldTime / this.#held : returnPeriod
+    const estimate = this.#givenBack >= excess ? usual : passed
+    return Math.min(Math.max(minEstimate, Math.ceil(estimate)), maxEstimate)
+  }
+
+  #noteHeld(now: number): void {
+    this.#heldTime += this.#held * (now - this.#heldSince)
+    this.#heldSince = now
+    if (now - this.#halvedAt < halfLife) return
+    this.#halvedAt = now
+    this.#heldTime /= 2
+    this.#givenBack /= 2
   }
 
   /** Whether the store has to hear of it although no call needs more. */
@@ -176,6 +222,7 @@ export class Purse {
 
   /** Returns what the store has to know, and gives up the free part, which may be granted anew. */
   line(need: number, now: number, isLast = false): BudgetLine {
+    this.#noteHeld(now)
     const isIdle = isLast || now - this.#drawnAt > idlePeriod
     this.#rate = Math.max(this.#recent, Math.floor(this.#rate / 2))
     this.#recent = 0
@@ -216,17 +263,5 @@ export class Purse {
     this.#cover = Math.min(this.#cover, this.#sent!.ifLost)
     this.#sent = null
     this.#isStale = true
-  }
-}
-
-/** Makes the refusal of a call out of what the store says about one of its charges. */
-export function refusalOf(state: BudgetState, { limit }: Charge, charge: number): BudgetRefusal {
-  const { spent, leased, wait } = state
-  return {
-    reason: wait === null ? 'never' : 'over',
-    charge,
-    limit,
-    spent: spent + leased,
-    wait: wait ?? Number.POSITIVE_INFINITY,
   }
 }

@@ -54,7 +54,7 @@ const keyOf = (...args: Parameters<typeof bucketOf>) => bucketOf(...args)?.bucke
 test('a rule has its limit in whole units, and its window at that time', () => {
   assert.deepEqual(bucketOf(rule({ limit: 0.1 }))?.rule, {
     ...{ id: 'r', owner: 'gateway', unit: 'cost', limit: 100_000_000 },
-    ...{ period: 3_600_000, whenUnreachable: 'closed' },
+    ...{ words: '$0.10 every hour', period: 3_600_000, whenUnreachable: 'closed' },
   })
   assert.equal(bucketOf(rule({ limit: 123_456.123456789 }))?.rule.limit, 123_456_123_456_789)
   assert.equal(bucketOf(rule({ unit: 'tokens', limit: 5 }))?.rule.limit, 5)

@@ -202,6 +202,67 @@ test('a larger call than one that only waits for leases is told when what is spe
   held.settle([0])
 })
 
+const held = { limit: 2, bucket: 'calls', window: { kind: 'none' } } as const
+
+test('while calls under way are in the way, the wait is what they take by experience', async () => {
+  const { holder, clock } = new Place()
+  const call = charge(1, held)
+  const wait = async () => {
+    clock.advance(600)
+    const { wait, isEstimate } = await refused(holder, call)
+    assert.equal(isEstimate, true)
+    return wait / 1000
+  }
+  const second = async () => {
+    clock.advance(1_000)
+    await holder.look()
+  }
+  const near = (value: number, expected: number) =>
+    assert.ok(Math.abs(value - expected) <= expected / 4, `${value} s, not about ${expected} s`)
+  let running = [await admitted(holder, call), await admitted(holder, call)]
+  assert.equal(await wait(), 1)
+  for (let i = 0; i < 19; i++) await second()
+  // As much is to be expected of them as has passed.
+  near(await wait(), 20)
+  // Then each takes 20 s, and two of them are under way.
+  for (let i = 0; i < 6; i++) {
+    for (const one of running) one.settle([0])
+    running = [await admitted(holder, call), await admitted(holder, call)]
+    for (let i = 0; i < 20; i++) await second()
+  }
+  near(await wait(), 10)
+  // They get quicker.
+  for (let i = 0; i < 60; i++) {
+    for (const one of running) one.settle([0])
+    running = [await admitted(holder, call), await admitted(holder, call)]
+    for (let i = 0; i < 4; i++) await second()
+  }
+  near(await wait(), 2)
+  for (let i = 0; i < 600; i++) await second()
+  assert.ok((await wait()) > 40)
+})
+
+test('of another process nothing is known but that it returns what it does not use', async () => {
+  const place = new Place()
+  const other = await admitted(place.holder, charge(1_000))
+  const { wait } = await refused(place.another(), charge(10))
+  assert.equal(wait, 3_000)
+  other.settle([0])
+})
+
+test('no wait is longer than the window', async () => {
+  const place = new Place()
+  const window = { kind: 'fixed', until: place.clock.now() + 40_000 } as const
+  const call = await admitted(place.holder, charge(1_000, { window }))
+  for (let i = 0; i < 30; i++) {
+    place.clock.advance(1_000)
+    await place.holder.look()
+  }
+  const { wait, isEstimate } = await refused(place.holder, charge(10, { window }))
+  assert.deepEqual([wait, isEstimate], [10_000, false])
+  call.settle([0])
+})
+
 test('a raised limit counts at once', async () => {
   const place = new Place()
   await admitted(place.holder, charge(1_000))

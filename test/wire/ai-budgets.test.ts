@@ -232,7 +232,7 @@ test('calls at a time are limited', async t => {
     refused[0]!,
     /The gateway has a limit of 2 calls at a time \(all\), and as many are under way\./,
   )
-  assert.match(refused[0]!, /A call fits as soon as one of those ends\./)
+  assert.match(refused[0]!, /A call fits as soon as one of those ends: in about \d+ s/)
   resolve()
   const statuses = (await Promise.all(calls)).map(({ status }) => status)
   assert.equal(statuses.filter(status => status === 200).length, 2)
@@ -268,7 +268,7 @@ test('the body names no model where a provider may read one in the path', async 
   for (const path of ['/deployments/%67pt-4o', '/deployments//gpt-4o', '/Deployments/gpt-4o;v=1']) {
     const { status, text } = await ask(path)
     assert.equal(status, 403, path)
-    assert.match(text, /has no price/)
+    assert.match(text, path.includes(';') ? /has no known bound/ : /has no price/)
   }
   assert.deepEqual(bodies, [])
   assert.equal((await ask('/v1')).status, 200)

@@ -253,7 +253,7 @@ function refusalOf(ai: AiExchange, demand: Demand, refused: BudgetRefusal): Refu
     detail: isOfUse
       ? `The ${rule.owner} has a spend limit of ${inWords(rule)}. ${spent} of it are spent or reserved, and this call may take ${amountInWords(rule.unit, amount)}.`
       : `The ${rule.owner} has a limit of ${inWords(rule)}, and as many are under way.`,
-    guidance: `**Wait and retry.** ${isOfUse ? outlook(demand, retryAfter) : 'A call fits as soon as one of those ends.'}`,
+    guidance: `**Wait and retry.** ${isOfUse ? outlook(demand, refused, retryAfter) : `A call fits as soon as one of those ends: in about ${retryAfter} s, by how long they take.`}`,
     isOfRequest: true,
   }
   const mayRetry = retryAfter > longestRetry ? false : null
@@ -272,10 +272,10 @@ function uncounted(rule: BudgetRule): Refusal {
   return refuse('service_unavailable', { wording }, { code: `spend limit ${nameOf(rule)} not counted` })
 }
 
-/** How long what is reserved for calls under way lasts is not known. */
-function outlook({ maxTokens }: Demand, retryAfter: number): string {
+function outlook({ maxTokens }: Demand, { isEstimate }: BudgetRefusal, retryAfter: number): string {
   const earlier = maxTokens === null ? '' : ', and one with a smaller maximum of tokens maybe earlier'
-  return `Such a call can fit again in ${retryAfter} s${earlier}.`
+  const when = isEstimate === true ? `about ${retryAfter} s, as calls under way end` : `${retryAfter} s`
+  return `Such a call can fit again in ${when}${earlier}.`
 }
 
 /** Says what a rule allows, and which one it is, as `$5.00 a day (all)`. */

@@ -209,8 +209,8 @@ function waitOf(
 ): number | null {
   if (need > limit) return null
   let excess = spent + need - limit
-  if (excess <= 0 || window.kind === 'none') return shortWait
   if (window.kind === 'fixed') return Math.max(0, window.until - now)
+  if (excess <= 0 || window.kind === 'none') return shortWait
   for (const [slot, amount] of slots) {
     excess -= amount
     if (excess <= 0) return (slot + bucketReach(window.period) + 1) * bucketWidth(window.period) - now

@@ -60,7 +60,7 @@ export interface BudgetState {
   readonly amount: number
   readonly leased: number
   readonly spent: number
-  /** Ms until the need fits, as far as only time is in the way; 0 for now, null for never. */
+  /** Ms until time alone lets the need fit, but for what is leased; 0 for now, null for never. */
   readonly wait: number | null
 }
 

@@ -29,7 +29,7 @@ test('a need is granted up to the limit, and a share only of what is left then',
   assert.ok(takeStep([account], step(other), start).isGranted)
   const third = takeStep([account], step(lineOf({ share: 'r.0', need: 1, want: 9 })), start)
   assert.equal(third.isGranted, false)
-  assert.deepEqual(third.states, [{ fits: false, amount: 0, leased: 1000, spent: 0, wait: 1000 }])
+  assert.deepEqual(third.states, [{ fits: false, amount: 0, leased: 1000, spent: 0, wait: 86_400_000 }])
 })
 
 test('of the needs of a step all are granted, or none, and nothing is lent then', () => {

@@ -180,8 +180,8 @@ end
 local function waitOf(line)
   local window, excess = line.window, line.spent + line.need - line.limit
   if line.need > line.limit then return false end
-  if excess <= 0 or window.kind == 'none' then return ${String(shortWait)} end
   if window.kind == 'fixed' then return math.max(0, window.size - time) end
+  if excess <= 0 or window.kind == 'none' then return ${String(shortWait)} end
   for _, slot in ipairs(line.account.slots) do
     excess = excess - slot.spent
     if excess <= 0 then return (slot.number + window.reach + 1) * window.size - time end
