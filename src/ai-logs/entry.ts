@@ -7,10 +7,11 @@ import { sumOf } from '../ai/usage/session.ts'
 import type { CallBudget } from '../budgets/call-budget.ts'
 import { appOf, personal } from '../store/records/audit-entry.ts'
 import type { ActingApp, LedgerAttempt, LogSummary, Token } from '../store/records/records.ts'
-import type { Bodies, Body, LogBatchWriter } from '../store/log-batch/batch.ts'
+import type { Bodies, Body } from '../store/log-batch/batch.ts'
+import type { Batch } from './batch.ts'
 import { type Capture, headSize, tailSize } from './capture.ts'
 import { customCostOf } from './custom-cost.ts'
-import { mask, redacted, redactedBytes } from '../tokens/redaction.ts'
+import { mask, redacted } from '../tokens/redaction.ts'
 import { decode } from './decode.ts'
 import type { Observation } from './observation.ts'
 import { withoutPieces } from './pieces.ts'
@@ -41,12 +42,7 @@ export interface Excerpts {
 }
 
 /** Adds the entry, without headers, query and our credentials; bodies are cut at 64 KiB. */
-export function writeEntry(
-  o: Observation,
-  { request, answer }: Excerpts,
-  meter: Meter,
-  writer: LogBatchWriter,
-): void {
+export function writeEntry(o: Observation, { request, answer }: Excerpts, meter: Meter, batch: Batch): void {
   const measured = measure(o, { request, answer }, meter)
   const { use, modelName, streamed } = measured
   const { tokensIn, tokensOut } = use
@@ -86,7 +82,7 @@ export function writeEntry(
   if (o.dropped.length > 0) entry.dropped = o.dropped
   const actor = o.token?.actor ?? ownerOf(o.token)
   if (actor !== undefined) entry.app = appOf(actor)
-  writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)
+  batch.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)
 }
 
 /** Settles the budget of a call by what the call used. */
@@ -267,15 +263,15 @@ export async function decodedExcerptOf(
 const eventStream = 'text/event-stream'
 const jsonLines = 'application/x-ndjson'
 
-/** Drops a character at the end that was cut off, and credentials of this gateway. */
+/** Drops a character at the end that was cut off. */
 function bodyOf(excerpt: Excerpt | null, isWhole: boolean, inPieces: boolean): Body | null {
   if (excerpt === null) return null
   const { head, isCut, isEncoded } = excerpt
   if (isEncoded) return { bytes: head, isCut, isBinary: true }
   const text = isCut || !isWhole ? wholeCharacters(head) : head
-  if (!isUtf8(text)) return { bytes: redactedBytes(head), isCut, isBinary: true }
-  const safe = redactedBytes(inPieces ? withoutPieces(text) : text)
-  return { bytes: safe, isCut: isCut || text.length < head.length, isBinary: false }
+  if (!isUtf8(text)) return { bytes: head, isCut, isBinary: true }
+  const bytes = inPieces ? withoutPieces(text) : text
+  return { bytes, isCut: isCut || text.length < head.length, isBinary: false }
 }
 
 /** Removes a UTF-8 character that was cut at the end. */

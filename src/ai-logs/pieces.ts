@@ -1,7 +1,7 @@
 // Streams bring a text in pieces: a credential that a model repeats is whole in none of them.
 
 import { holdsOurs } from '../tokens/misplaced-tokens.ts'
-import { redactedPieces } from '../tokens/redaction.ts'
+import { mask, redactedPieces } from '../tokens/redaction.ts'
 
 /** A string of an event, and where it is. */
 interface Piece {
@@ -39,9 +39,7 @@ export function withoutPieces(bytes: Buffer): Buffer {
   const changed = new Set<number>()
   for (const { pieces } of root.all) redactPieces(pieces, changed)
   if (changed.size === 0) return bytes
-  const safe = lines.map((line, i) =>
-    changed.has(i) ? `${startOf(line)}${JSON.stringify(events[i])}` : line,
-  )
+  const safe = lines.map((line, i) => (changed.has(i) ? `${startOf(line)}${written(events[i])}` : line))
   return Buffer.from(safe.join('\n'))
 }
 
@@ -59,6 +57,15 @@ function eventIn(line: string): Record<string, unknown> | null {
     return JSON.parse(line.slice(start))
   } catch {
     return null
+  }
+}
+
+/** What is nested too deeply can be read, but not be written again. */
+function written(event: unknown): string {
+  try {
+    return JSON.stringify(event)
+  } catch {
+    return JSON.stringify(mask)
   }
 }
 

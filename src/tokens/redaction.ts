@@ -39,42 +39,24 @@ export function redactedPieces(pieces: readonly string[]): string[] {
 
 /** Like `redacted`, for bytes; returns the given bytes if they contain none. */
 export function redactedBytes(bytes: Buffer): Buffer {
-  if (!mayHoldOurs(bytes)) return bytes
   const text = bytes.toString('latin1')
   const safe = redacted(text)
   return safe === text ? bytes : Buffer.from(safe, 'latin1')
 }
 
-/** Whether bytes contain `svc`, an escape of one of its letters, or Basic that no word of prose follows. */
-function mayHoldOurs(bytes: Buffer): boolean {
-  // One pass over a copy takes a third of the time of five searches.
+/**
+ * Calls back with positions in credentials of this gateway: of `svc`, of an escape of one of its letters, or
+ * of Basic. Other texts have them too, but rarely. The search goes on from the returned position.
+ */
+export function eachSign(bytes: Buffer, onSign: (at: number) => number): void {
   const text = bytes.toString('latin1')
-  if (!signs.test(text)) return false
-  if (text.includes('svc')) return true
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]!
-    if (byte === percent && isOfPrefix(bytes, i + 1)) return true
-    if (byte === backslash && bytes[i + 1] === u && isOfPrefix(bytes, i + 4)) return true
-    if ((byte === space || byte === tab) && endsBasic(bytes, i)) return true
+  for (let from = 0; ; ) {
+    signs.lastIndex = from
+    const match = signs.exec(text)
+    if (match === null) return
+    from = onSign(match.index)
   }
-  return false
 }
 
-/** Whether there are the hex digits of s, v or c, or those of another escape. */
-function isOfPrefix(bytes: Buffer, at: number): boolean {
-  const digits = (bytes[at]! << 8) | bytes[at + 1]!
-  return digits === 0x3733 || digits === 0x3736 || digits === 0x3633 || digits === 0x3235 || digits === 0x7530
-}
-
-function endsBasic(bytes: Buffer, at: number): boolean {
-  if ((bytes[at - 1]! | 0x20) !== 0x63 || (bytes[at - 2]! | 0x20) !== 0x69) return false
-  const next = bytes.subarray(at + 1, at + 25)
-  return bytes.toString('latin1', at - 5, at).toLowerCase() === 'basic' && !next.includes(space)
-}
-
-const signs = /svc|%|\\u|asic|ASIC/
-const tab = 0x09
-const space = 0x20
-const percent = 0x25
-const backslash = 0x5c
-const u = 0x75
+/** V8 skips characters, as each alternative has three at least. No space is near behind Basic. */
+const signs = /svc|\\u00[67]|%(?:7[36]|63|25|u0)|[bB](?:asic|ASIC)[ \t][^ ]{24}/g

@@ -1,13 +1,13 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { Batch } from '../../src/ai-logs/batch.ts'
 import { decodedExcerptOf, type Meter, writeEntry } from '../../src/ai-logs/entry.ts'
 import { noTokens } from '../../src/ai/usage/usage.ts'
 import type { Observation } from '../../src/ai-logs/observation.ts'
 import { entriesOf } from '../../src/store/log-batch/batch.ts'
-import { LogBatchWriter } from '../../src/store/log-batch/batch.ts'
 import type { LogEntry } from '../../src/store/records/records.ts'
-import { captured, observed } from './observed.ts'
+import { captured, gateway, observed } from './observed.ts'
 
 /** Counts characters in place of tokens, and takes a dollar for each. */
 const meter: Meter = {
@@ -22,13 +22,13 @@ const meter: Meter = {
 
 /** Gives the entry as a store reads it. */
 async function entryOf(o: Observation): Promise<LogEntry> {
-  const writer = new LogBatchWriter()
+  const batch = new Batch(gateway)
   const excerpts = {
     request: await decodedExcerptOf(o.request, o.requestEncoding),
     answer: await decodedExcerptOf(o.response, o.responseEncoding),
   }
-  writeEntry(o, excerpts, meter, writer)
-  return entriesOf(writer.batch(), o.gateway.account, o.gateway.id)[0]!
+  writeEntry(o, excerpts, meter, batch)
+  return entriesOf(batch.batch(), o.gateway.account, o.gateway.id)[0]!
 }
 
 describe('an entry', () => {

@@ -47,6 +47,15 @@ for (const [name, event] of Object.entries(apis))
     )
   })
 
+test('of an event that is nested too deeply to be written again, nothing is left', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const events = [token.slice(0, 20), token.slice(20)].map(
+    (content, i) => `data: {"content":${JSON.stringify(content)},"deep":${i === 0 ? deep : 0}}\n\n`,
+  )
+  const safe = withoutPieces(Buffer.from(events.join(''))).toString()
+  equal(safe, 'data: "[redacted]"\n\ndata: {"content":"","deep":0}\n\n')
+})
+
 test('texts that come in turns are each put together', () => {
   const other = mintToken('svco_').value
   const of = (index: number, content: string) =>

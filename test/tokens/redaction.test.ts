@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { anyCharacter } from '../help/any-text.ts'
 import { holdsOurs, valueHoldsOurs } from '../../src/tokens/misplaced-tokens.ts'
-import { redacted, redactedBytes, redactedPieces } from '../../src/tokens/redaction.ts'
+import { eachSign, redacted, redactedBytes, redactedPieces } from '../../src/tokens/redaction.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 
 const { value: token } = mintToken()
@@ -67,6 +67,52 @@ test('whatever is around a credential, nothing of it is left, in bytes as in pie
       if (!holdsOurs(text)) deepEqual(left, pieces)
     }),
   )
+})
+
+test('there is a sign in each credential, however it is spelled and whatever is around', () => {
+  const hex = (letter: string) => letter.charCodeAt(0).toString(16)
+  const spellings = [
+    (letter: string) => letter,
+    (letter: string) => `%${hex(letter)}`,
+    (letter: string) => `%2525${hex(letter)}`,
+    (letter: string) => `%u00${hex(letter)}`,
+    (letter: string) => `\\u00${hex(letter)}`,
+    (letter: string) => `\\\\\\\\u00${hex(letter)}`,
+  ]
+  const spelled = fc.oneof(
+    fc
+      .array(fc.constantFrom(...spellings), { minLength: 5, maxLength: 5 })
+      .map(five => five.map((spell, i) => spell(token[i]!)).join('') + token.slice(5)),
+    fc.constantFrom('basic ', 'Basic ', 'BASIC\t', 'bASIC ').map(name => name + base64(`a:${token}`)),
+  )
+  const around = fc.oneof(
+    fc.string({ unit: anyCharacter, maxLength: 100 }),
+    fc.array(fc.constantFrom('vc', '%', '\\u00e9', 'Basic words ', 'x'.repeat(40))).map(all => all.join('')),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.tuple(around, spelled)), around, (parts, end) => {
+      const starts: number[] = []
+      let text = ''
+      for (const [before, one] of parts) {
+        text += `${before} `
+        starts.push(Buffer.byteLength(text))
+        text += `${one} `
+      }
+      const signs = new Set<number>()
+      eachSign(Buffer.from(text + end), at => {
+        signs.add(starts.findLastIndex(start => start <= at))
+        return at + 1
+      })
+      for (const i of starts.keys()) equal(signs.has(i), true, text)
+    }),
+  )
+})
+
+test('ordinary words have no sign', () => {
+  const text = 'A basic set of services for 50 % of us, 100%, \\n \\u00e9 \\u4f60, Basic access is vcs. '
+  eachSign(Buffer.from(text.repeat(20)), at => {
+    throw new Error(text.slice(at))
+  })
 })
 
 test('a credential in pieces is left out of each, and its place is in the first', () => {

@@ -34,7 +34,7 @@ export interface LogBatch extends BatchBodies {
 }
 
 /** The bodies of an entry, one behind the other. */
-interface StoredBodies {
+export interface StoredBodies {
   readonly bytes: Buffer
   /** For each body -1 if there is none, else four times its size and two flags. */
   readonly layout: readonly [request: number, response: number, providerResponse: number]
@@ -43,10 +43,12 @@ interface StoredBodies {
 export type Payloads = Pick<LogEntry, keyof Bodies>
 
 const initialSize = 4096
+/** Bytes of bodies that are cleaned at once, so that no turn takes long. */
+const cleanedSize = 64 * 1024
 const cutFlag = 1
 const binaryFlag = 2
 
-/** Builds a batch. */
+/** Builds a batch; a subclass may clean the bodies before anybody gets them. */
 export class LogBatchWriter {
   /** When the first entry was made, and the last, in ms since the epoch; infinite without one. */
   earliest = Number.POSITIVE_INFINITY
@@ -58,6 +60,9 @@ export class LogBatchWriter {
   #bodies: Buffer = Buffer.allocUnsafeSlow(initialSize)
   #bodiesSize = 0
   #rowsSize = 0
+  /** Of the words and bytes of bodies, those that are clean. */
+  #cleanWords = 0
+  #cleanBytes = 0
 
   get count(): number {
     return this.#ids.length
@@ -85,17 +90,47 @@ export class LogBatchWriter {
     this.#addBody(providerResponse)
     this.earliest = Math.min(this.earliest, entry.createdAt)
     this.latest = Math.max(this.latest, entry.createdAt)
+    if (this.#bodiesSize - this.#cleanBytes >= cleanedSize) this.#clean()
   }
 
   /** Returns what was added, in the same memory. */
   batch(isRepeated = false): LogBatch {
+    this.#clean()
     const bodies = this.#bodies.subarray(0, this.#bodiesSize)
     return { times: this.#times, ids: this.#ids, rows: this.#rows, bodies, layout: this.#layout, isRepeated }
+  }
+
+  /** Returns bodies to keep in place of others, those of entries from one on; the same for no change. */
+  protected cleaned(bodies: BatchBodies, _first: number): BatchBodies {
+    return bodies
+  }
+
+  #clean(): void {
+    const [words, bytes] = [this.#cleanWords, this.#cleanBytes]
+    if (this.#bodiesSize > bytes) {
+      const dirty = {
+        bodies: this.#bodies.subarray(bytes, this.#bodiesSize),
+        layout: this.#layout.slice(words),
+      }
+      const clean = this.cleaned(dirty, words / 3)
+      if (clean !== dirty) {
+        this.#layout.splice(words, dirty.layout.length, ...clean.layout)
+        this.#bodiesSize = bytes
+        this.#append(clean.bodies)
+      }
+    }
+    this.#cleanWords = this.#layout.length
+    this.#cleanBytes = this.#bodiesSize
   }
 
   #addBody(body: Body | null): void {
     if (body === null) return void this.#layout.push(-1)
     const { bytes, isCut, isBinary } = body
+    this.#append(bytes)
+    this.#layout.push(4 * bytes.length + (isCut ? cutFlag : 0) + (isBinary ? binaryFlag : 0))
+  }
+
+  #append(bytes: Buffer): void {
     const size = this.#bodiesSize + bytes.length
     if (size > this.#bodies.length) {
       const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#bodies.length, size))
@@ -104,7 +139,6 @@ export class LogBatchWriter {
     }
     this.#bodies.set(bytes, this.#bodiesSize)
     this.#bodiesSize = size
-    this.#layout.push(4 * bytes.length + (isCut ? cutFlag : 0) + (isBinary ? binaryFlag : 0))
   }
 }
 
@@ -133,6 +167,22 @@ export function bodiesOf({ bodies, layout }: BatchBodies): StoredBodies[] {
   return ofEntries
 }
 
+/** Returns the bodies of an entry with other bytes; `at`: 0 for the request, then as in `layout`. */
+export function changedBodies(
+  { bytes, layout }: StoredBodies,
+  change: (body: Buffer, at: number, isBinary: boolean) => Buffer,
+): StoredBodies {
+  let end = 0
+  const bodies: Buffer[] = []
+  const words = layout.map((word, at) => {
+    if (word === -1) return -1
+    const body = change(bytes.subarray(end, (end += sizeOf(word))), at, (word & binaryFlag) !== 0)
+    bodies.push(body)
+    return 4 * body.length + (word & (cutFlag | binaryFlag))
+  })
+  return { bytes: Buffer.concat(bodies), layout: words as unknown as StoredBodies['layout'] }
+}
+
 /** Returns the bodies of entries together; an entry may have none. */
 export function joinedBodies(ofEntries: readonly (StoredBodies | null)[]): BatchBodies {
   return {
@@ -143,7 +193,8 @@ export function joinedBodies(ofEntries: readonly (StoredBodies | null)[]): Batch
 
 const empty = Buffer.alloc(0)
 
-function sizeOf(word: number): number {
+/** Returns the bytes of a body by its word in a layout. */
+export function sizeOf(word: number): number {
   return word === -1 ? 0 : Math.floor(word / 4)
 }
 
