@@ -80,6 +80,7 @@ export function writeEntry(o: Observation, { request, answer }: Excerpts, meter:
   if (o.step > 0) entry.step = o.step
   if (o.eventId !== null) entry.eventId = o.eventId
   if (o.dropped.length > 0) entry.dropped = o.dropped
+  if (o.findings !== null) entry.findings = o.findings
   const actor = o.token?.actor ?? ownerOf(o.token)
   if (actor !== undefined) entry.app = appOf(actor)
   batch.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)
@@ -216,7 +217,7 @@ function partsOf(usage: Usage): Usage {
 const noBodies: Bodies = { request: null, response: null, providerResponse: null }
 
 function bodiesOf(
-  { relayed, isWhole }: Observation,
+  { relayed, isWhole, isGuarded }: Observation,
   requestExcerpt: Excerpt | null,
   answer: Excerpt | null,
   isStream: boolean,
@@ -230,11 +231,11 @@ function bodiesOf(
     !request!.bytes.includes(mask)
   const inPieces = isStream && !isClean()
   const sent = bodyOf(answer, isWhole, inPieces)
-  if (relayed === null) return { request, response: sent, providerResponse: null }
+  if (relayed === null) return { request, response: isGuarded ? null : sent, providerResponse: null }
   const response = bodyOf(excerptOf(relayed), isWhole, inPieces)
   const isSame =
     response !== null && sent !== null && response.isCut === sent.isCut && response.bytes.equals(sent.bytes)
-  return { request, response, providerResponse: isSame ? null : sent }
+  return { request, response, providerResponse: isSame || isGuarded ? null : sent }
 }
 
 /** Returns the kept part of a body that is not encoded; null for none. */

@@ -2,7 +2,7 @@
 
 import type { CallBudget } from '../budgets/call-budget.ts'
 import type { SessionUsage } from '../ai/usage/session.ts'
-import type { Gateway, LedgerAttempt, Metadata, Token } from '../store/records/records.ts'
+import type { Gateway, GuardFinding, LedgerAttempt, Metadata, Token } from '../store/records/records.ts'
 import type { Capture } from './capture.ts'
 import type { CustomCost } from './custom-cost.ts'
 
@@ -60,6 +60,10 @@ export interface Observation {
   readonly relayed: Capture | null
   /** The members of the request that were removed for the provider. */
   readonly dropped: readonly string[]
+  /** What the guard found; null for nothing. */
+  readonly findings: readonly GuardFinding[] | null
+  /** Whether the guard kept something of the response from its caller, which is then not stored either. */
+  readonly isGuarded: boolean
   /** Whether it gets an entry; if not, it is only measured. */
   readonly isStored: boolean
   /** What waits for the measure; null for a call without spend limits. */

@@ -48,6 +48,7 @@ export function callLine(entry: LogSummary & Partial<LogEntry>): string {
     client_name: app?.clientName ?? null,
     streamed: entry.streamed,
     dropped: entry.dropped ?? [],
+    findings: entry.findings ?? [],
     metadata: entry.metadata ?? {},
     request_content_type: entry.requestContentType,
     response_content_type: entry.responseContentType,

@@ -50,6 +50,8 @@ export function observed(changes: Partial<Observation> = {}): Observation {
     session: null,
     relayed: null,
     dropped: [],
+    findings: null,
+    isGuarded: false,
     isStored: true,
     budget: null,
     ...changes,

@@ -1,5 +1,6 @@
 // Schemas of the log entries of AI gateways.
 
+import type { GuardAction, GuardCheck } from '../../store/records/records.ts'
 import { maxMembers } from '../../ai-logs/metadata.ts'
 import { seriesBuckets } from '../../ai-logs/query.ts'
 import {
@@ -21,6 +22,12 @@ import {
   whole,
 } from '../schema/schema.ts'
 
+const finding = open({
+  check: oneOf(['request', 'response'] satisfies GuardCheck[]),
+  name: text,
+  action: oneOf(['flag', 'redact', 'block'] satisfies GuardAction[]),
+  count: whole(1),
+})
 const feedback = whole(-1, 1)
 const score: Schema = { ...number, minimum: 0, maximum: 100 }
 
@@ -162,6 +169,10 @@ const some: Members = {
   dropped: about(
     'Members of the request that the provider did not get, as `messages[].content[].cache_control`: its API has no equivalent. Present if there are any.',
     listOf(text),
+  ),
+  findings: about(
+    'What the guard of the gateway found: where, the name of the pattern, what happened, and how often. Present if there is anything.',
+    listOf(finding),
   ),
   user_id: about('The user for whom an app made the call.', id),
   user_email: about('Their e-mail address at that time.', text),

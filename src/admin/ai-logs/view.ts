@@ -36,6 +36,7 @@ export function viewSummary(entry: LogSummary) {
     ...(entry.app && viewApp(entry.app)),
     streamed: entry.streamed,
     ...(entry.dropped && { dropped: entry.dropped }),
+    ...(entry.findings && { findings: entry.findings }),
     metadata: entry.metadata && JSON.stringify(entry.metadata),
     request_content_type: entry.requestContentType,
     response_content_type: entry.responseContentType,

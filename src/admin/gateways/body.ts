@@ -7,6 +7,7 @@ import { isGatewayId } from '../../ai/gateway-directory.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { usualMaxTokens } from '../../store/records/budget-rule.ts'
 import type { CacheScope, Gateway, GatewayRateLimit, GatewayRetry } from '../../store/records/records.ts'
+import { readGuard } from '../guard/body.ts'
 import { Field } from '../http/field.ts'
 import { readDollars, readSpendLimits } from '../spend-limits/body.ts'
 
@@ -28,6 +29,7 @@ type GatewaySettings = Pick<
   | 'cacheTtl'
   | 'isCacheInvalidatedOnUpdate'
   | 'cacheScope'
+  | 'guard'
 >
 
 /**
@@ -35,7 +37,6 @@ type GatewaySettings = Pick<
  * (or null) is accepted, and shown.
  */
 export const notBuilt = {
-  dlp: null,
   guardrails: null,
   log_classification: false,
   logpush: false,
@@ -63,6 +64,7 @@ const settings = [
   'cache_ttl',
   'collect_logs',
   'default_max_tokens',
+  'dlp',
   'log_management',
   'log_management_strategy',
   'on_abandon',
@@ -136,6 +138,7 @@ function readSettings(members: Members) {
     cacheTtl: readCacheTtl(orUsual(members.cache_ttl)),
     isCacheInvalidatedOnUpdate: orUsual(members.cache_invalidate_on_update)?.flag() ?? false,
     cacheScope: orUsual(members.cache_scope)?.oneOf(cacheScopes) ?? 'token',
+    guard: readGuard(members.dlp),
   }
 }
 

@@ -16,6 +16,7 @@ import { openingBeyond } from '../tokens/reach.ts'
 import { add, cutOf, drop, isoTime, pageOf, responseOf, revise } from '../records/record-handlers.ts'
 import { etagOf, unmet } from '../http/precondition.ts'
 import { Parameters } from '../http/query.ts'
+import { viewGuard } from '../guard/view.ts'
 import { viewSpendLimits } from '../spend-limits/view.ts'
 
 /** Opening a gateway, which lets anyone call it without a token until it is closed. */
@@ -143,6 +144,7 @@ function view(gateway: Gateway) {
     cache_ttl: gateway.cacheTtl ?? 0,
     cache_invalidate_on_update: gateway.isCacheInvalidatedOnUpdate ?? false,
     cache_scope: gateway.cacheScope ?? 'token',
+    dlp: gateway.guard ? viewGuard(gateway.guard) : null,
     ...notBuilt,
     is_default: gateway.id === 'default',
     created_at: isoTime(gateway.createdAt),

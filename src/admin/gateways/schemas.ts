@@ -6,6 +6,7 @@ import { maxAttempts } from '../../ai/failover/controls.ts'
 import { maxTtl, minTtl } from '../../answers/controls.ts'
 import { maxNear } from '../../limits/near-keys.ts'
 import { nearKey } from '../zones/rate-limit-schemas.ts'
+import { guard, shownGuard } from '../guard/schemas.ts'
 import { shownSpendLimits, spendLimits } from '../spend-limits/schemas.ts'
 import { cacheScopes, longestInterval, maxMaxTokens, maxUnpricedCost, maxCalls, notBuilt } from './body.ts'
 import {
@@ -105,6 +106,10 @@ const settings: Members = {
     'Whose calls reuse the same responses: `token`, those of one API token, or of one user of an app, which is the default; `app`, those of one OAuth client with all its users, or of one API token; `shared`, all calls of the gateway.',
     orNull(cacheScope),
   ),
+  dlp: about(
+    'What is looked for in requests and responses, and what happens to it; nothing by default.',
+    guard,
+  ),
 }
 
 /** Settings of published clients that this gateway lacks: only values that turn them off are accepted. */
@@ -149,6 +154,7 @@ export const gateway = open({
   cache_ttl: cacheTtl,
   cache_invalidate_on_update: flag,
   cache_scope: cacheScope,
+  dlp: orNull(shownGuard),
   ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, exactly(off)])),
   is_default: about('Whether calls that name no gateway use it.', flag),
   created_at: time,

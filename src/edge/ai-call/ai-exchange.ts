@@ -15,6 +15,8 @@ import type { MadeKey } from '../cloud-keys/made-key.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiTarget } from '../../ai/target.ts'
 import { type AiFields, aiFieldsOf, findMisplaced } from './request-fields.ts'
+import type { CompiledGuard } from '../../guard/compiled-guard.ts'
+import type { GuardReport } from '../../guard/report.ts'
 import type { Course } from './course.ts'
 import type { Rewriting } from './rewriting.ts'
 
@@ -37,6 +39,16 @@ export class AiExchange {
   /** RFC 6750 section 3. */
   challenge: string | null = null
   body: Buffer | null = null
+  /** As its caller sent it, if the guard has to look at it and it was parsed; null for a native call. */
+  received: Buffer | null = null
+  /** Null if the gateway has none that is on. */
+  guard: CompiledGuard | null = null
+  /** Null before the guard has looked at anything. */
+  findings: GuardReport | null = null
+  /** Whether the guard kept something of the response from the caller. */
+  isGuarded = false
+  /** The response fields about them. */
+  findingLines = ''
   /** Counted against the shared limit. */
   gatheredBytes = 0
   provider: Provider | null = null
@@ -90,6 +102,11 @@ export class AiExchange {
     this.account = target.account
     this.fields = aiFieldsOf(head, last)
     this.misplacedAt = findMisplaced(head, this.fields, target)
+  }
+
+  /** Whether the gateway reads the response, so that it must not be encoded. */
+  get readsResponse(): boolean {
+    return this.rewriting !== null || (this.guard !== null && this.guard.response !== null)
   }
 }
 

@@ -46,14 +46,14 @@ export function providerFields(
 function isFor(
   lines: ProviderLines | null,
   { ids }: RequestHead,
-  { provider, target, providerDialect, rewriting, isRouted }: AiExchange,
+  { provider, target, providerDialect, readsResponse, isRouted }: AiExchange,
   isTraced: boolean,
 ): lines is ProviderLines {
   if (lines === null || lines.ids !== ids || lines.provider !== provider || lines.api !== target.api)
     return false
   return (
     lines.dialect === providerDialect &&
-    lines.isRewritten === (rewriting !== null) &&
+    lines.isRewritten === readsResponse &&
     lines.isTraced === isTraced &&
     lines.isRouted === isRouted
   )
@@ -74,15 +74,15 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     const line = `${name}: ${fields[2 * i + 1]}\r\n`
     if (provider.isSigned && isOneOf(name, signatureFields)) signature += line
     else if (isOneOf(name, credentials)) credential += callersCredential(ai, name, fields[2 * i + 1]!, line)
-    else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line
+    else if (!ai.readsResponse || !equalsIgnoreCase(name, 'accept-encoding')) lines += line
   }
-  if (ai.rewriting !== null) lines += 'Accept-Encoding: identity\r\n'
+  if (ai.readsResponse) lines += 'Accept-Encoding: identity\r\n'
   return {
     ids,
     provider,
     api: ai.target.api,
     dialect: ai.providerDialect,
-    isRewritten: ai.rewriting !== null,
+    isRewritten: ai.readsResponse,
     isTraced,
     isRouted: ai.isRouted,
     forwarded: lines,

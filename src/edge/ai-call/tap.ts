@@ -21,7 +21,7 @@ export class Tap {
   isUnderWay = false
   eventId: string | null = null
   customCost: CustomCost | null = null
-  readonly request: Capture | null
+  request: Capture | null
   response: Capture | null = null
   relayed: Capture | null = null
   head: ResponseHead | null = null
@@ -56,6 +56,13 @@ export class Tap {
 
   noteRequest(bytes: Buffer): void {
     this.request?.take(bytes)
+  }
+
+  /** Other bytes went to the provider: those of the caller are not kept. */
+  replaceRequest(bytes: Buffer): void {
+    if (this.request === null) return
+    this.request = new Capture({ isEncoded: false })
+    this.request.take(bytes)
   }
 
   noteHead(head: ResponseHead, isRewritten: boolean): void {

@@ -3,6 +3,7 @@
 import { isGoverned } from '../../budgets/buckets.ts'
 import { hasPolicyLimits } from '../../budgets/policies/compile.ts'
 import { parseCustomCost } from '../../ai-logs/custom-cost.ts'
+import { compiledGuard } from '../../guard/compiled-guard.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import { parseMetadata } from '../../ai-logs/metadata.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
@@ -28,7 +29,8 @@ export function openLog(x: Exchange): Refusal | null {
   const controls = controlsOf(ai)
   if ('error' in controls) return controls
   ai.controls = controls
-  const { logManagement, collectLogs } = ai.gateway!
+  const { logManagement, collectLogs, guard } = ai.gateway!
+  if (guard != null) ai.guard = compiledGuard(guard)
   const keepsPayloads = collectLogs && collectLogPayload !== 'false'
   // Only a native body can be encoded: others are parsed here.
   if (logManagement > 0 && collectLog !== 'false')

@@ -46,14 +46,15 @@ function planKnown(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict {
   const route = providersOf(x, ai).native(name, path, ai.token !== null)
   if ('error' in route) return x.upgrade === 'requested' && route.error === 'not_found' ? noWebSocket : route
   if (route.provider.dialect === 'anthropic') x.audience = audienceOf(target, 'anthropic')
-  const needsModel = ai.token?.models !== undefined || isPoliced(ai) || isMetered(x, ai)
-  return needsModel ? planLimited(x, ai, route) : planNativeCall(x, ai, route, null)
+  const needsBody = ai.token?.models !== undefined || isPoliced(ai) || isMetered(x, ai) || isInspected(ai)
+  return needsBody ? planLimited(x, ai, route) : planNativeCall(x, ai, route, null)
 }
 
-/** The model matters: a body that may tell which ones are called is read first. */
+/** A body is read first if the models that it may name matter, or if the guard looks at it. */
 function planLimited(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
   const { provider, path } = route
-  if (x.requestBody.done || (!isMetered(x, ai) && !mayNameModels(ai, provider, path))) {
+  const needsBody = isMetered(x, ai) || isInspected(ai) || mayNameModels(ai, provider, path)
+  if (x.requestBody.done || !needsBody) {
     const allowance = allowNative(ai, route, noBody)
     return isRefusal(allowance) ? allowance : planNativeCall(x, ai, route, allowance)
   }
@@ -61,6 +62,10 @@ function planLimited(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
   const gathering = gatherBody(x)
   if (Buffer.isBuffer(gathering)) return planAllowed(x, ai, route, gathering)
   return gathering instanceof Promise ? gathering.then(body => planAllowed(x, ai, route, body)) : gathering
+}
+
+function isInspected({ guard }: AiExchange): boolean {
+  return guard !== null && guard.request !== null
 }
 
 function planAllowed(x: Exchange, ai: AiExchange, route: NativeCall, body: Buffer): Refusal | null {
@@ -153,15 +158,20 @@ function planCount(x: Exchange, ai: AiExchange, target: CountTarget): Decided {
   const refusal = refuseWrongType(ai, false)
   if (refusal !== null) return refusal
   x.tap = null
+  const count = (body: Buffer) => {
+    if (isInspected(ai)) ai.received = body
+    return countTokens(x, ai, target, body)
+  }
   const gathering = gatherBody(x)
-  if (Buffer.isBuffer(gathering)) return countTokens(x, ai, target, gathering)
-  return gathering instanceof Promise ? gathering.then(body => countTokens(x, ai, target, body)) : gathering
+  if (Buffer.isBuffer(gathering)) return count(gathering)
+  return gathering instanceof Promise ? gathering.then(count) : gathering
 }
 
 function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: Buffer): Verdict {
   const callRequest = readCall(target, body, ai.fields.contentType)
   if ('error' in callRequest) return callRequest
   x.tap?.noteRequest(body)
+  if (isInspected(ai)) ai.received = body
   return withOwnProviders(x, ai, callRequest.model, () => planRequest(x, ai, target, callRequest))
 }
 

@@ -34,6 +34,7 @@ export function releaseBody(x: Exchange, ai: AiExchange): void {
   x.plane.metrics.ai.bodyBytes.value -= ai.gatheredBytes
   ai.gatheredBytes = 0
   ai.body = null
+  ai.received = null
   if (ai.course !== null) ai.course.body = null
 }
 

@@ -116,6 +116,11 @@ const reasons: Readonly<Record<StepName, Explain>> = {
       reason: isMetered(x, x.ai) ? 'Counted in its spend limits.' : 'No spend limit governs the call.',
     }
   },
+  inspect: ({ x }, refusal) => {
+    if (x.ai === null) return notAi
+    if (refusal !== null) return { reason: `${messageOf(refusal)}.` }
+    return { reason: x.ai.guard === null ? 'The gateway has no guard.' : 'The guard lets it pass.' }
+  },
   forward: ({ x }, refusal) => ({
     reason:
       refusal !== null

@@ -43,6 +43,8 @@ export function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number
     session: tap.session,
     relayed: tap.relayed,
     dropped: ai.dropped,
+    findings: ai.findings === null || ai.findings.action === null ? null : ai.findings.findings,
+    isGuarded: ai.isGuarded,
     isStored: tap.isStored,
     budget: ai.budget,
   }

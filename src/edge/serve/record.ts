@@ -4,6 +4,7 @@ import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { AccessEntry } from '../../log/access-log.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
+import type { GuardReport } from '../../guard/report.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { countDenied } from '../meter/count-budget.ts'
@@ -50,10 +51,16 @@ function recordAll(x: Exchange): void {
 
 function recordCall(x: Exchange, ai: AiExchange): void {
   releaseBody(x, ai)
+  if (ai.findings !== null) countFindings(x, ai.findings)
   const decision = ai.allowance ?? ai.denial
   if (decision === null) return
   x.plane.metrics.ai.policyDecisions[decision.type].inc()
   if (decision.type !== 'allow') countDenied(x, ai)
+}
+
+function countFindings(x: Exchange, { findings }: GuardReport): void {
+  const { guardFindings } = x.plane.metrics.ai
+  for (const { check, action, count } of findings) guardFindings[check][action].value += count
 }
 
 /** A call that its provider may finish without its caller is logged once that is over. */

@@ -3,6 +3,7 @@
 import { authenticate } from '../ai/authenticate.ts'
 import { describe } from '../ai/metadata.ts'
 import { openLog } from '../ai/open-log.ts'
+import { inspect } from '../guard/inspect.ts'
 import { reserve } from '../meter/reserve-attempt.ts'
 import { bound } from '../steps/bound.ts'
 import type { Step } from '../exchange/exchange.ts'
@@ -36,6 +37,7 @@ export const steps = [
   { name: 'openLog', title: 'Log of the AI call', decide: openLog },
   { name: 'plan', title: 'Origin', decide: plan },
   { name: 'reserve', title: 'Spend limits', decide: reserve },
+  { name: 'inspect', title: 'Guard on the request', decide: inspect },
   { name: 'forward', title: 'Request to the origin', decide: forward },
 ] as const satisfies readonly NamedStep[]
 

@@ -282,6 +282,31 @@ export const apiFaults = {
     sentence: (why: string) => `Access denied by policy: ${why}`,
     when: 'A policy of the gateway blocks a provider-native call, or none allows it.',
   },
+  request_blocked: {
+    code: 2029,
+    status: 403,
+    sentence: (found: string) => `The guard of the gateway has blocked the request: it has ${found}`,
+    when: 'The guard of the gateway blocks what it has found in the request of an AI call.',
+  },
+  unreadable_to_guard: {
+    code: 2029,
+    status: 403,
+    sentence: (what: string) => `The guard of the gateway has blocked the request: it cannot look at ${what}`,
+    when: 'The guard of the gateway would redact or block, and cannot look at the request of an AI call.',
+  },
+  response_blocked: {
+    code: 2030,
+    status: 403,
+    sentence: (found: string) => `The guard of the gateway has blocked the response: it has ${found}`,
+    when: 'The guard of the gateway blocks what it has found in the response to an AI call.',
+  },
+  unreadable_response: {
+    code: 2030,
+    status: 403,
+    sentence: (what: string) =>
+      `The guard of the gateway has blocked the response: it cannot look at ${what}`,
+    when: 'The guard of the gateway would redact or block, and cannot look at the response to an AI call.',
+  },
   call_beyond_limit: {
     code: 10000,
     status: 403,

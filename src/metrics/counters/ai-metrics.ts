@@ -32,6 +32,11 @@ export class AiMetrics {
   readonly refused = tallies(refuseReasons)
   /** Calls of gateways with policies. */
   readonly policyDecisions = tallies(['allow', 'block', 'no_match'])
+  /** What guards have found, by where it was and what was done about it. */
+  readonly guardFindings = {
+    request: tallies(['flag', 'redact', 'block']),
+    response: tallies(['flag', 'redact', 'block']),
+  } as const
   readonly logEntries = tallies(['written', 'dropped', 'over_limit'])
   /** By the status that the provider sent. */
   readonly keysSetAside = tallies(['401', '429'])

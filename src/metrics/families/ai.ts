@@ -18,6 +18,13 @@ export const aiFamilies: Families = {
     help: 'AI gateway calls that policies decided, by decision: allow, block, or no_match where none allows the call.',
     read: ({ edge: { ai } }) => byName(ai.policyDecisions, decision => ({ decision })),
   },
+  gatehouse_ai_guard_findings_total: {
+    help: 'What guards of AI gateways found, by check (request or response) and action: flag, redact or block.',
+    read: ({ edge: { ai } }) => [
+      ...byName(ai.guardFindings.request, action => ({ check: 'request', action })),
+      ...byName(ai.guardFindings.response, action => ({ check: 'response', action })),
+    ],
+  },
   gatehouse_token_lookups_total: {
     help: 'Token lookups by source: cache, store, or store after a notice from another worker.',
     read: ({ edge: { ai } }) => byName(ai.lookups, source => ({ source })),

@@ -1,6 +1,6 @@
 // A log entry as a JSON array, without its key and bodies: short, and quick to write and to search.
 
-import type { Feedback, LedgerAttempt, LogSummary, Metadata } from '../records/records.ts'
+import type { Feedback, GuardFinding, LedgerAttempt, LogSummary, Metadata } from '../records/records.ts'
 
 /** The members of a row, in order. */
 export const rowMembers = [
@@ -36,6 +36,7 @@ export const rowMembers = [
   'has_custom_cost',
   'feedback',
   'score',
+  'findings',
 ] as const
 
 /** Members of all rows; those behind them are left out from the last one on that is null. */
@@ -75,6 +76,7 @@ type LogRow = [
   hasCustomCost?: true | null,
   feedback?: Feedback | null,
   score?: number | null,
+  findings?: readonly GuardFinding[] | null,
 ]
 
 type AttemptRow = readonly [provider: string, model: string | null, outcome: string, duration: number]
@@ -117,6 +119,7 @@ export function rowOf(e: LogSummary): string {
     e.hasCustomCost ?? null,
     e.feedback ?? null,
     e.score ?? null,
+    e.findings ?? null,
   ]
   const members: unknown[] = row
   while (members.length > always && members.at(-1) === null) members.pop()
@@ -157,6 +160,7 @@ export function summaryOf(text: string, place: Place): LogSummary {
     hasCustomCost,
     feedback = null,
     score = null,
+    findings = null,
   ]: LogRow = JSON.parse(text)
   return {
     id: place.id,
@@ -190,6 +194,7 @@ export function summaryOf(text: string, place: Place): LogSummary {
     ...(hasCustomCost && { hasCustomCost }),
     ...(feedback !== null && { feedback }),
     ...(score !== null && { score }),
+    ...(findings !== null && { findings }),
     ...(user !== null && {
       // The app is named once, as the token.
       app: {

@@ -51,6 +51,8 @@ export interface Gateway {
   readonly isCacheInvalidatedOnUpdate?: boolean
   /** Whose calls reuse the same responses; absent for `token`. */
   readonly cacheScope?: CacheScope
+  /** What is looked for in calls; null or absent for nothing. */
+  readonly guard?: Guard | null
   readonly createdAt: number
   readonly modifiedAt: number
 }
@@ -60,6 +62,33 @@ export interface Gateway {
  * client with all its users, or of one API token; or all calls of the gateway.
  */
 export type CacheScope = 'token' | 'app' | 'shared'
+export type GuardCheck = 'request' | 'response'
+
+/** `flag` only notes what was found, `redact` replaces it, `block` refuses the call. */
+export type GuardAction = 'flag' | 'redact' | 'block'
+
+export interface GuardRule {
+  readonly id: string
+  readonly isEnabled: boolean
+  readonly action: GuardAction
+  readonly checks: readonly GuardCheck[]
+  /** Names of patterns. */
+  readonly patterns: readonly string[]
+}
+
+export interface Guard {
+  readonly isEnabled: boolean
+  readonly rules: readonly GuardRule[]
+}
+
+/** What the guard found in a call, without what it is. */
+export interface GuardFinding {
+  readonly check: GuardCheck
+  /** Of the pattern, or `unreadable` for what could not be looked at. */
+  readonly name: string
+  readonly action: GuardAction
+  readonly count: number
+}
 
 /** The key of a provider that a gateway has of its own. */
 export interface ProviderKey {
@@ -358,6 +387,8 @@ export interface LogEntry {
    * absent if none.
    */
   readonly dropped?: readonly string[]
+  /** What the guard found, and did about it; absent for nothing. */
+  readonly findings?: readonly GuardFinding[]
   readonly metadata: Metadata | null
   readonly requestContentType: string | null
   readonly responseContentType: string | null

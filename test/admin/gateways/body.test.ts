@@ -25,6 +25,7 @@ test('an id is enough: a token is then required, and no bodies are stored', () =
     cacheTtl: 0,
     isCacheInvalidatedOnUpdate: false,
     cacheScope: 'token',
+    guard: null,
   })
 })
 
@@ -53,6 +54,7 @@ test('settings are read, and null means as usual where published clients send it
     cacheTtl: 0,
     isCacheInvalidatedOnUpdate: false,
     cacheScope: 'token',
+    guard: null,
   })
   assert.deepEqual(
     readNewGateway({ id: 'a', log_management: null, log_management_strategy: null }),

@@ -36,6 +36,7 @@ test('a gateway is created in the shape of its published clients, and requires a
     cache_ttl: 0,
     cache_invalidate_on_update: false,
     cache_scope: 'token',
+    dlp: null,
     is_default: false,
     created_at: '2026-01-01T00:00:00.000Z',
     modified_at: '2026-01-01T00:00:00.000Z',

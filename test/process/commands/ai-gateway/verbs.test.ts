@@ -72,6 +72,7 @@ test('a gateway is created with what the options say, and closed without any', a
     cacheTtl: 3600,
     cacheScope: 'app',
     isCacheInvalidatedOnUpdate: true,
+    guard: null,
     byokOnly: false,
   })
 })
