@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { didYouMean } from '../base/text/nearest.ts'
 import type { Command } from './commands/command.ts'
 import { access, addresses, admin, config, json, texts, text, flag } from './commands/options.ts'
+import { alertCommands } from './commands/alert/verbs.ts'
 import { gatewayCommands } from './commands/ai-gateway/verbs.ts'
 import { clientCommands } from './commands/client/verbs.ts'
 import { logCommands } from './commands/log/verbs.ts'
@@ -132,6 +133,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   ...gatewayCommands,
   ...policyCommands,
+  ...alertCommands,
   ...logCommands,
   ...clientCommands,
   ...memberCommands,

@@ -35,6 +35,8 @@ export interface Input
   readonly zone?: string
   readonly gateway?: string
   readonly committed?: boolean
+  readonly thresholds?: string
+  readonly 'alert-url'?: string
   readonly 'body-size'?: string
   readonly 'client-certificate'?: string
   readonly args: readonly string[]

@@ -44,6 +44,12 @@ export const policyCommands: Readonly<Record<string, Command>> = {
     options: { ...gateway, ...access },
     load: async () => (await import('./policies.ts')).history,
   },
+  'policy budgets': {
+    usage: 'policy budgets [--gateway ID] [OPTION]…',
+    summary: 'List what is spent of the limits in effect, and how many calls each policy refused.',
+    options: { ...gateway, ...access },
+    load: async () => (await import('./budgets.ts')).budgets,
+  },
   'policy rollback': {
     usage: 'policy rollback COMMIT [--gateway ID] [OPTION]…',
     summary: 'Put the policies of an earlier commit in effect again.',

@@ -72,6 +72,10 @@ test('policies are added to a draft, listed, simulated, committed and rolled bac
     committed.stderr,
     /^2 policies are in effect: calls that none allows are refused\. The gateway is default, /,
   )
+  const { stdout: budgets } = await policy('budgets')
+  assert.match(budgets, /^POLICY +IDENTITY +SPENT +LEFT +STARTS OVER +REFUSED$/m)
+  assert.match(budgets, /^No opus +- +- +- +- +0$/m)
+  assert.match(budgets, /^\(no policy allows it\) +- +- +- +- +0$/m)
   const nobody = await policy('simulate', '--file', fileOf('nobody', { model: 'openai/gpt-4o' }))
   assert.deepEqual(
     [nobody.code, nobody.stdout.split('\n')[0]],
