@@ -75,6 +75,28 @@ test('policies are drafted, tried, committed, changed and rolled back', async t 
   assert.match((await get(`${path}/${id}`)).body, /name="amount"[^>]* value="5"/)
 })
 
+test('a policy that somebody else has changed is neither overwritten nor removed unseen', async t => {
+  const { base, get, submit, ask } = await openDashboard(t)
+  const path = base + policies
+  await submit(`${path}/~new`, everybody)
+  const { json } = await ask('GET', '/ai-gateway/gateways/default/policies?state=draft')
+  const [{ id, ...policy }] = json.result
+  const rename = (name: string) =>
+    ask('PUT', `/ai-gateway/gateways/default/policies/${id}`, { body: { ...policy, name } })
+  const edit = await get(`${path}/${id}`)
+  const removal = await get(`${path}/${id}/delete`)
+  await rename('All of us')
+  const overtaken = await edit.submit(`${path}/${id}`, { ...everybody, name: 'Nobody' })
+  assert.equal(overtaken.status, 412)
+  assert.match(overtaken.text, /Somebody else changed this.*It is now: All of us\./)
+  const refused = await removal.submit(`${path}/${id}/delete`)
+  assert.equal(refused.status, 412)
+  assert.match(refused.text, /Somebody else changed this.*All of us/)
+  assert.equal((await overtaken.submit(`${path}/${id}`, { ...everybody, name: 'Nobody' })).status, 303)
+  assert.match((await get(path)).text, /Nobody: Everybody may call all models/)
+  assert.equal((await submit(`${path}/${id}/delete`)).status, 303)
+})
+
 test('a policy is removed from the draft, and a draft is discarded or outdated', async t => {
   const { base, get, submit, ask } = await openDashboard(t)
   const path = base + policies

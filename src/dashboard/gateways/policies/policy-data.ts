@@ -45,8 +45,15 @@ export async function findPolicies(request: PageRequest): Promise<Policies> {
   return { next: next.result, committed: committed.result, draft: seen, tag: next.etag ?? '' }
 }
 
-export async function findPolicy(request: PageRequest): Promise<Policy> {
-  return (await request.api.get<Policy>(policiesOf(request, request.params.policy!))).result
+interface SeenPolicy {
+  readonly policy: Policy
+  /** Of the draft as a whole: a change of what was seen, and of nothing else. */
+  readonly etag: string
+}
+
+export async function findPolicy(request: PageRequest): Promise<SeenPolicy> {
+  const { result, etag } = await request.api.get<Policy>(policiesOf(request, request.params.policy!))
+  return { policy: result, etag: etag ?? '' }
 }
 
 export async function findSpending(request: PageRequest): Promise<readonly PolicyBudgets[]> {

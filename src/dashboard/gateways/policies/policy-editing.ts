@@ -4,7 +4,7 @@ import { html } from '../../../base/text/html.ts'
 import { isolated } from '../../../pages/parts/components.ts'
 import { redirectWith } from '../../page/flash-messages.ts'
 import type { Handler, PageRequest, View } from '../../page/page-request.ts'
-import { Draft } from '../../parts/draft.ts'
+import { Draft, etagField } from '../../parts/draft.ts'
 import { confirmationPage, draftForm } from '../../parts/forms.ts'
 import { findGateway } from '../page-data.ts'
 import { type Policy, policyInWords } from './policy.ts'
@@ -31,24 +31,30 @@ export const addPolicy: Handler = async request => {
 }
 
 export const showPolicy: Handler = async request => {
-  const policy = await findPolicy(request)
-  return policyView(request, policy, new Draft(valuesOfPolicy(policy)))
+  const { policy, etag } = await findPolicy(request)
+  return policyView(request, policy, new Draft({ ...valuesOfPolicy(policy), [etagField]: etag }))
 }
 
 export const changePolicy: Handler = async request => {
-  const policy = await findPolicy(request)
+  const { policy, etag } = await findPolicy(request)
   const draft = Draft.of(request.form)
-  const changed = await request.api.put<Policy>(policiesOf(request, policy.id), policyOf(draft, policy))
+  const path = policiesOf(request, policy.id)
+  const changed = await request.api.put<Policy>(path, policyOf(draft, policy), { ifMatch: draft.etag ?? '' })
   if (changed.ok) return redirectWith(policiesPath(request), 'policy-changed')
+  if (changed.status === 412)
+    return policyView(request, policy, draft.overtaken(valuesOfPolicy(policy), etag))
   return changed.status === 404 ? changed : policyView(request, policy, refusedPolicy(draft, changed))
 }
 
-export const confirmPolicyRemoval: Handler = async request => {
-  const policy = await findPolicy(request)
+export const confirmPolicyRemoval: Handler = request => removalView(request, new Draft())
+
+async function removalView(request: PageRequest, draft: Draft): Promise<View> {
+  const { policy, etag } = await findPolicy(request)
   return confirmationPage({
     title: 'Remove this policy?',
     crumbs: crumbsOfPolicies(request),
     frame: request.frameFor(request.path),
+    draft: draft.with({ [etagField]: etag }),
     what: html`<p><b>${isolated(policy.name)}</b>: <span class="long">${policyInWords(policy)}.</span></p><p>It is removed from the draft, and decides calls until that is committed.</p>`,
     send: 'Remove the policy',
     cancel: policiesPath(request),
@@ -56,8 +62,11 @@ export const confirmPolicyRemoval: Handler = async request => {
 }
 
 export const removePolicy: Handler = async request => {
-  const removed = await request.api.delete(policiesOf(request, request.params.policy!))
-  return removed.ok ? redirectWith(policiesPath(request), 'policy-removed') : removed
+  const draft = Draft.of(request.form)
+  const path = policiesOf(request, request.params.policy!)
+  const removed = await request.api.delete(path, { ifMatch: draft.etag ?? '' })
+  if (removed.ok) return redirectWith(policiesPath(request), 'policy-removed')
+  return removed.status === 412 ? removalView(request, draft.overtaken({}, null)) : removed
 }
 
 function policyView(request: PageRequest, policy: Policy | null, draft: Draft): View {
