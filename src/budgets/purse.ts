@@ -1,6 +1,7 @@
 // What one process may spend from one bucket, and what it has spent.
 
 import type { BudgetBucket, BudgetLine, BudgetState } from '../store/records/budget.ts'
+import { waitUntilLeft } from '../store/budget-ledger/ledger.ts'
 import type { BudgetRefusal, Charge } from './charge.ts'
 
 /** Ms for which a refusal is repeated without a step: a raise counts within a second. */
@@ -160,19 +161,11 @@ export class Purse {
     this.#isStale = true
   }
 
-  /** Repeats a refusal that is fresh, if the wait that it says is that of a call of this amount too. */
+  /** Repeats a refusal that is fresh, with the wait of this call, which may take more. */
   refusalOf(amount: number, charge: number, now: number): BudgetRefusal | null {
     const refusal = this.#refusal
     if (refusal === null || now >= refusal.until || amount < refusal.need) return null
-    if (amount !== refusal.need && !this.#waitsAlike(amount, refusal)) return null
     return this.#refuse(amount, charge, refusal.state, now)
-  }
-
-  /** What is leased may be free soon. For what is spent, a larger call in a sliding window waits longer. */
-  #waitsAlike(amount: number, { need, state }: { need: number; state: BudgetState }): boolean {
-    const { kind } = this.window
-    const isWithin = (amount: number) => state.spent + amount <= this.#limit
-    return kind === 'none' || isWithin(amount) || (kind === 'fixed' && !isWithin(need))
   }
 
   /** Refuses a call by what the store says of one of its charges. */
@@ -182,11 +175,17 @@ export class Purse {
   }
 
   #refuse(need: number, charge: number, state: BudgetState, now: number): BudgetRefusal {
-    const { spent, leased, wait } = state
+    const { spent, leased, wait, leaving } = state
     const limit = this.#limit
     const refusal = { charge, limit, spent: spent + leased }
     if (wait === null) return { ...refusal, reason: 'never', wait: Number.POSITIVE_INFINITY }
-    if (this.window.kind !== 'none' && spent + need > limit) return { ...refusal, reason: 'over', wait }
+    const excess = spent + need - limit
+    if (this.window.kind !== 'none' && excess > 0)
+      return {
+        ...refusal,
+        reason: 'over',
+        wait: leaving === undefined ? wait : waitUntilLeft(leaving, excess),
+      }
     const estimate = this.#estimate(spent + leased + need - limit, leased, now)
     const isSooner = this.window.kind === 'fixed' && wait < estimate
     return { ...refusal, reason: 'over', wait: isSooner ? wait : estimate, isEstimate: !isSooner }

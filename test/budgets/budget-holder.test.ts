@@ -174,14 +174,17 @@ test('a refusal is repeated without a step for half a second, and for no smaller
 test('a refusal that is repeated says of a larger call what is true of it', async () => {
   const sliding = { kind: 'sliding', period: 60_000 } as const
   for (const window of [day, sliding]) {
-    const { holder, clock } = new Place()
+    const place = new Place()
+    const { holder, clock } = place
     for (const spent of [400, 500]) {
       ;(await admitted(holder, charge(spent, { window }))).settle([spent])
       await holder.look()
       clock.advance(6_000)
     }
     const small = await refused(holder, charge(200, { window }))
+    const steps = place.steps.length
     const large = await refused(holder, charge(700, { window }))
+    assert.equal(place.steps.length, steps)
     assert.equal((await refused(holder, charge(1_001, { window }))).reason, 'never')
     assert.deepEqual([small.reason, large.reason], ['over', 'over'])
     if (window === day) assert.equal(large.wait, small.wait)
@@ -198,6 +201,7 @@ test('a larger call than one that only waits for leases is told when what is spe
   assert.equal((await refused(place.holder, charge(400))).wait, small.wait)
   assert.equal(place.steps.length, steps)
   const large = await refused(place.holder, charge(401))
+  assert.equal(place.steps.length, steps)
   assert.ok(small.wait <= 1_000 && large.wait > 1_000, `${small.wait} ${large.wait}`)
   held.settle([0])
 })

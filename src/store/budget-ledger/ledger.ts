@@ -9,6 +9,7 @@ import type {
   BudgetStep,
   BudgetSum,
   BudgetWindow,
+  Leaving,
 } from '../records/budget.ts'
 
 /** The account of one bucket, as JSON can hold it. */
@@ -66,8 +67,10 @@ export function takeStep(accounts: readonly BucketAccount[], step: BudgetStep, n
     const { spent, leased } = sumOf(account, line.window, now)
     const fits = spent + leased + line.need <= line.limit || line.need === 0
     if (!fits) isGranted = false
-    const wait = fits ? 0 : waitOf(account, line, spent, now)
-    return { fits, amount: account.shares[line.share]!.amount, leased, spent, wait }
+    const leaving = fits ? null : leavingIn(account, line.window, now)
+    const wait = fits ? 0 : waitOf(line, spent, leaving, now)
+    const { amount } = account.shares[line.share]!
+    return { fits, amount, leased, spent, wait, ...(leaving !== null && { leaving }) }
   })
   const granted = isGranted ? states.map((state, i) => grant(accounts[i]!, lines[i]!, state)) : states
   for (const [i, line] of lines.entries()) {
@@ -202,20 +205,31 @@ export function endOfAccount({ slots, shares }: BucketAccount, window: BudgetWin
 export const shortWait = 1000
 
 function waitOf(
-  { slots }: BucketAccount,
   { window, limit, need }: BudgetLine,
   spent: number,
+  leaving: readonly Leaving[] | null,
   now: number,
 ): number | null {
   if (need > limit) return null
-  let excess = spent + need - limit
   if (window.kind === 'fixed') return Math.max(0, window.until - now)
-  if (excess <= 0 || window.kind === 'none') return shortWait
-  for (const [slot, amount] of slots) {
-    excess -= amount
-    if (excess <= 0) return (slot + bucketReach(window.period) + 1) * bucketWidth(window.period) - now
+  return leaving === null ? shortWait : waitUntilLeft(leaving, spent + need - limit)
+}
+
+/** Returns the ms until so much has left a sliding window. */
+export function waitUntilLeft(leaving: readonly Leaving[], excess: number): number {
+  if (excess <= 0) return shortWait
+  let left = 0
+  for (const [amount, wait] of leaving) {
+    left += amount
+    if (left >= excess) return wait
   }
   return shortWait
+}
+
+function leavingIn({ slots }: BucketAccount, window: BudgetWindow, now: number): readonly Leaving[] | null {
+  if (window.kind !== 'sliding') return null
+  const [reach, width] = [bucketReach(window.period), bucketWidth(window.period)]
+  return slots.map(([slot, amount]) => [amount, (slot + reach + 1) * width - now])
 }
 
 function slotOf(window: BudgetWindow, now: number): number {

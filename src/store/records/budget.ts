@@ -62,7 +62,12 @@ export interface BudgetState {
   readonly spent: number
   /** Ms until time alone lets the need fit, but for what is leased; 0 for now, null for never. */
   readonly wait: number | null
+  /** Of a sliding window in which the need does not fit: what leaves it, the oldest first. */
+  readonly leaving?: readonly Leaving[]
 }
+
+/** An amount that was spent, and the ms until it leaves its window. */
+export type Leaving = readonly [amount: number, wait: number]
 
 export interface BudgetSum extends Pick<BudgetBucket, 'bucket'> {
   readonly spent: number

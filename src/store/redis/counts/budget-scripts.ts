@@ -182,11 +182,21 @@ local function waitOf(line)
   if line.need > line.limit then return false end
   if window.kind == 'fixed' then return math.max(0, window.size - time) end
   if excess <= 0 or window.kind == 'none' then return ${String(shortWait)} end
-  for _, slot in ipairs(line.account.slots) do
-    excess = excess - slot.spent
-    if excess <= 0 then return (slot.number + window.reach + 1) * window.size - time end
+  for i = 1, #line.leaving, 2 do
+    excess = excess - line.leaving[i]
+    if excess <= 0 then return line.leaving[i + 1] end
   end
   return ${String(shortWait)}
+end
+
+local function leavingIn(line)
+  local leaving, window = {}, line.window
+  if window.kind ~= 'sliding' then return leaving end
+  for _, slot in ipairs(line.account.slots) do
+    leaving[#leaving + 1] = slot.spent
+    leaving[#leaving + 1] = (slot.number + window.reach + 1) * window.size - time
+  end
+  return leaving
 end
 
 local lines, isGranted = {}, true
@@ -202,6 +212,7 @@ for i = 1, #KEYS - 1 do
   sumUp(account, line)
   line.fits = line.need == 0 or line.spent + line.leased + line.need <= line.limit
   if not line.fits then isGranted = false end
+  line.leaving = line.fits and {} or leavingIn(line)
   line.wait = line.fits and 0 or waitOf(line)
 end
 
@@ -220,7 +231,7 @@ for i, line in ipairs(lines) do
   end
   forgetEnded(line.account)
   save(line.account, line.bucket, line.window)
-  reply[i + 1] = {line.fits and 1 or 0, share.amount, line.leased, line.spent, line.wait}
+  reply[i + 1] = {line.fits and 1 or 0, share.amount, line.leased, line.spent, line.wait, line.leaving}
 end
 tidy()
 return reply`

@@ -12,6 +12,7 @@ import type {
   BudgetStep,
   BudgetSum,
   BudgetWindow,
+  Leaving,
 } from '../../records/budget.ts'
 import { listAll, readSome, resetOne, restoreSome, takeStep } from './budget-scripts.ts'
 import { shiftOf } from '../server/clock.ts'
@@ -20,7 +21,15 @@ import type { Connection, Reader } from '../server/connection.ts'
 import type { DurableWrites } from '../server/durability.ts'
 import { keys } from '../server/keys.ts'
 
-type State = readonly [fits: number, amount: number, leased: number, spent: number, wait: number | null]
+type State = readonly [
+  fits: number,
+  amount: number,
+  leased: number,
+  spent: number,
+  wait: number | null,
+  /** Amounts, each with the ms until it leaves. */
+  leaving: readonly number[],
+]
 /** The fields of a hash, and their texts in the same order. */
 type Hash = readonly [fields: readonly string[], texts: readonly string[]]
 
@@ -59,7 +68,7 @@ export class RedisBudgets implements Budgets {
       ...args,
     ])
     const [isGranted, ...states] = reply as [number, ...State[]]
-    return { isGranted: isGranted === 1, states: states.map(stateOf) }
+    return { isGranted: isGranted === 1, states: states.map((state, i) => stateOf(state, lines[i]!)) }
   }
 
   async read(account: string, buckets: readonly BudgetBucket[]): Promise<readonly BudgetSum[]> {
@@ -112,8 +121,12 @@ function windowArguments(window: BudgetWindow): readonly Argument[] {
   return [kind, kind === 'fixed' ? window.until : 0, 0]
 }
 
-function stateOf([fits, amount, leased, spent, wait]: State): BudgetState {
-  return { fits: fits === 1, amount, leased, spent, wait }
+function stateOf([fits, amount, leased, spent, wait, pairs]: State, { window }: BudgetBucket): BudgetState {
+  const state = { fits: fits === 1, amount, leased, spent, wait }
+  if (fits === 1 || window.kind !== 'sliding') return state
+  const leaving: Leaving[] = []
+  for (let i = 0; i < pairs.length; i += 2) leaving.push([pairs[i]!, pairs[i + 1]!])
+  return { ...state, leaving }
 }
 
 /** Parses what `fieldsOf` writes. */
