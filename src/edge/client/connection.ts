@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { forget, ignoreErrors } from '../../net/socket/closed-socket.ts'
 import { readNothingAhead } from '../../net/socket/read-ahead.ts'
 import { reset } from '../../net/socket/reset.ts'
+import { readInPlace } from '../../net/socket/shared-reads.ts'
 import { canonicalAddress } from '../../net/address/address.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { BodyReader } from '../../http1/body/body.ts'
@@ -102,6 +103,7 @@ export class ClientConnection implements Client, ByteSink {
     this.#lifetime = new Lifetime(socket, plane)
     this.#reader = new RequestReader(this, socket, plane, this.#lifetime)
     readNothingAhead(socket)
+    readInPlace(socket, this)
     const owned = socket as OwnedSocket
     owned[owner] = this
     owned.on('data', ClientConnection.#onData)
@@ -109,6 +111,14 @@ export class ClientConnection implements Client, ByteSink {
     owned.on('drain', ClientConnection.#onDrain)
     ignoreErrors(socket)
     owned.on('close', ClientConnection.#onClose)
+  }
+
+  receive(bytes: Buffer): void {
+    try {
+      this.#reader.receive(bytes)
+    } catch (bug) {
+      this.crashed(bug)
+    }
   }
 
   sendContinue(x: Exchange): void {

@@ -1,6 +1,7 @@
 // Reads heads and bodies in order, and no faster than they are wanted.
 
 import type { Socket } from 'node:net'
+import { ownBytes } from '../../net/socket/shared-reads.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { BodyReader } from '../../http1/body/body.ts'
 import { type RequestHead, requestBody } from '../../http1/heads/request-head.ts'
@@ -55,8 +56,11 @@ export class RequestReader {
 
   receive(bytes: Buffer): void {
     if (!this.#lifetime.isOpen) return this.#lifetime.receivedAfterClose(bytes.length)
-    this.pending = this.pending === null ? bytes : Buffer.concat([this.pending, bytes])
+    if (this.pending !== null) this.pending = Buffer.concat([this.pending, bytes])
+    // Only heads are read where they lie.
+    else this.pending = this.#owner.exchange === null ? bytes : ownBytes(bytes)
     this.read()
+    if (this.pending !== null) this.pending = ownBytes(this.pending)
   }
 
   /** If a response completes before this returns, the loop continues with the next request. */
@@ -123,7 +127,7 @@ export class RequestReader {
       return false
     }
     const { end } = this.#heads
-    this.pending = end === bytes.length ? null : bytes.subarray(end)
+    this.pending = end === bytes.length ? null : ownBytes(bytes.subarray(end))
     this.isBodyWanted = false
     this.#body = requestBody(head)
     this.#owner.begin(head, this.#body, bytes)

@@ -61,6 +61,8 @@ export interface ResponseTop {
 /** Writes a response; `data` and `flush` return false when the client should be given time to read. */
 export interface ResponseSink {
   readonly hasBegun: boolean
+  /** Whether the bytes may be overwritten once `data` returns. */
+  readonly copiesData?: boolean
   data(bytes: Buffer): boolean
   flush(): boolean
   end(trailers: readonly string[] | null): void

@@ -115,6 +115,10 @@ export class Attempt implements ConnectionRequest {
     return this.#owner.isHttp1Required || this.wantsUpgrade || authenticatesConnection(this.#x.outgoing)
   }
 
+  get copiesData(): boolean {
+    return this.#relaying?.copiesData === true
+  }
+
   get stage(): ForwardState['stage'] {
     if (this.#relaying !== null) return 'relaying'
     return this.#wait === 'connecting' ? 'connecting' : 'awaiting'

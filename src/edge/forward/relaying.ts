@@ -52,6 +52,7 @@ interface Changes {
 
 export class Relaying {
   isClientBehind = false
+  readonly copiesData: boolean
   readonly #x: Exchange
   readonly #lease: Lease
   readonly #sink: ResponseSink
@@ -66,6 +67,7 @@ export class Relaying {
     this.#frames = frames
     this.#compressed = encoding === null ? null : new CompressedBody(x, sink, encoding, this)
     this.#sink = this.#compressed ?? sink
+    this.copiesData = x.ai === null && this.#sink.copiesData === true
     if (encoding !== null) x.compressed = this.#compressed
   }
 

@@ -5,6 +5,7 @@ import { TLSSocket } from 'node:tls'
 import { HeldWriteError } from '../../net/socket/held-write-error.ts'
 import { readNothingAhead } from '../../net/socket/read-ahead.ts'
 import { reset } from '../../net/socket/reset.ts'
+import { ownBytes, readInPlace } from '../../net/socket/shared-reads.ts'
 import { invariants } from '../../base/invariants.ts'
 import {
   type Cause,
@@ -66,6 +67,7 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
     this.isJudgedLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3'
     this.#writeError = new HeldWriteError(socket)
     readNothingAhead(socket)
+    readInPlace(socket, this)
     this.#on('data', (bytes: Buffer) => this.#read(bytes))
     this.#on('end', () => this.#onEnd())
     this.#on('error', (error: Cause) => this.#failed(failureOf(error)))
@@ -163,6 +165,15 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
     this.close()
   }
 
+  receive(bytes: Buffer): void {
+    const lease = this.#lease
+    try {
+      this.#read(bytes)
+    } catch (bug) {
+      this.#crashed(bug, lease)
+    }
+  }
+
   /** A bug fails the exchange of the event, even if the connection has been lent on since. */
   #on<T = void>(event: string, handle: (what: T) => void): void {
     let lease: Lease | null = null
@@ -186,7 +197,7 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
     const lease = this.#lease
     // Bytes that no request asked for can only be the start of a desynchronization attack.
     if (lease === null) return this.close()
-    if (lease.tunnel !== null) return lease.tunnel.tunnelData(bytes)
+    if (lease.tunnel !== null) return lease.tunnel.tunnelData(ownBytes(bytes))
     this.#reader.read(lease, bytes)
     if (lease.isHeld) lease.handler.flushResponse()
   }

@@ -13,6 +13,8 @@ export interface ResponseBody {
 export interface ResponseHandler {
   readonly method: string
   readonly wantsUpgrade: boolean
+  /** Whether the bytes may be overwritten once `data` returns; others get bytes of their own. */
+  readonly copiesData?: boolean
   /** For a 1xx other than 101. */
   interim(head: ResponseHead): void
   head(head: ResponseHead, body: ResponseBody): void

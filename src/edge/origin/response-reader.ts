@@ -1,6 +1,7 @@
 // Reads the responses on one connection to an origin: heads, interim ones included, and bodies.
 
 import type { Socket } from 'node:net'
+import { ownBytes } from '../../net/socket/shared-reads.ts'
 import type { OriginFault } from '../../errors/catalogue/origin-failure.ts'
 import type { BodyReader } from '../../http1/body/body.ts'
 import { endOfHead, mayContinue } from '../../http1/fields/field-lines.ts'
@@ -100,7 +101,7 @@ export class ResponseReader {
     this.mayReuse = false
     lease.phase = 'receive'
     lease.tunnel = handler.switchProtocols(head)
-    if (rest.length > 0 && lease.isHeld) lease.tunnel.tunnelData(rest)
+    if (rest.length > 0 && lease.isHeld) lease.tunnel.tunnelData(ownBytes(rest))
     return false
   }
 
@@ -108,7 +109,7 @@ export class ResponseReader {
     const rest = bytes.subarray(start)
     if (rest.length > maxHead) return this.#fail('GH_HEAD_TOO_LARGE')
     if (!mayContinue(rest, 0) || !mayBeHttp(rest)) return this.#fail('GH_BAD_HEAD')
-    this.#partial = rest
+    this.#partial = ownBytes(rest)
   }
 
   #readBody(lease: Lease, bytes: Buffer, start: number): void {
@@ -117,8 +118,11 @@ export class ResponseReader {
     let at = start
     while (at < bytes.length && !body.done) {
       at = body.next(bytes, at)
-      if (body.to > body.from)
-        handler.data(body.from === 0 && body.to === bytes.length ? bytes : bytes.subarray(body.from, body.to))
+      if (body.to > body.from) {
+        const isAll = body.from === 0 && body.to === bytes.length
+        const data = isAll ? bytes : bytes.subarray(body.from, body.to)
+        handler.data(handler.copiesData ? data : ownBytes(data))
+      }
       if (!lease.isHeld) return
       if (body.faulty) return this.#fail('GH_BAD_FRAMING')
     }

@@ -1,6 +1,7 @@
 // Writes one message to its next hop; the bytes of one read leave in one write, however small their pieces.
 
 import type { Socket } from 'node:net'
+import { ownBytes } from '../../net/socket/shared-reads.ts'
 import type { Framing } from '../../http1/body/body.ts'
 import { chunkSize, chunkText, lastChunk } from '../../http1/body/chunk.ts'
 
@@ -20,6 +21,7 @@ export function writeTo(socket: Socket, data: string | Buffer): boolean {
 }
 
 export class BodyWriter {
+  readonly copiesData = true
   hasBegun = false
   readonly #sink: ByteSink
   readonly #isChunked: boolean
@@ -55,7 +57,7 @@ export class BodyWriter {
     if (this.#isChunked) this.#pending += chunkSize(bytes.length)
     this.flush()
     this.hasBegun = true
-    const hasRoom = this.#sink.write(bytes)
+    const hasRoom = this.#sink.write(ownBytes(bytes))
     if (this.#isChunked) this.#sink.write('\r\n')
     this.#sink.uncork()
     return hasRoom
