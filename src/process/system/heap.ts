@@ -7,6 +7,13 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 /** Size of the young generation, both halves, at which it stops doubling, in bytes. */
 const enough = 8 * 2 ** 20
 
+/**
+ * By how many percent of what lives the old generation grows before it is collected. V8 lets it grow several
+ * times as much, for no less CPU: what calls leave there until their log entries are written took 45 MiB
+ * more. With 30, a chat costs a fifth more.
+ */
+const growth = 100
+
 /** Modules that load, with their own dependencies, most of Node that a gateway uses. */
 const neededOfNode = [
   'assert',
@@ -37,16 +44,17 @@ const isKnown = major === '26'
 for (const name of neededOfNode) process.getBuiltinModule(name)
 if (isKnown) setFlagsFromString('--external-memory-accounted-in-global-limit')
 
-/** Bounds the young generation, unless the operator has set its size. Call it once the process serves. */
+/** Bounds both generations, except for what the operator has set. Call it once the process serves. */
 export function tuneHeap(): void {
-  if (!isKnown || isSizedByOperator()) return
-  // Code compiled with the next flag set would be of no use to the next start.
+  if (!isKnown) return
+  // Code compiled with the next flags set would be of no use to the next start.
   flushCompileCache()
-  boundYoungGeneration()
+  if (!isSetByOperator(/heap[-_]growing/)) setFlagsFromString(`--heap-growing-percent=${growth}`)
+  if (!isSetByOperator(/semi[-_]space/)) boundYoungGeneration()
 }
 
-function isSizedByOperator(): boolean {
-  return /semi[-_]space/.test(`${process.execArgv} ${process.env.NODE_OPTIONS}`)
+function isSetByOperator(flag: RegExp): boolean {
+  return flag.test(`${process.execArgv} ${process.env.NODE_OPTIONS}`)
 }
 
 /** V8 hardly ever gives back what thousands of simultaneous connections make it grow to. */

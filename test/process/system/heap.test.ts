@@ -37,7 +37,7 @@ ${tuning}`
     .filter(Boolean)
 }
 
-function youngMiB(source: string): number {
+function printedMiB(source: string): number {
   return Number(runNode('--input-type=module', '--eval', source).stdout)
 }
 
@@ -49,7 +49,7 @@ test('the V8 of this Node knows every flag that is set, and complains of none', 
 })
 
 test('flags are set under the release of Node that is pinned, and under no other', () => {
-  assert.equal(flagsUnder(pinned).length, 2)
+  assert.equal(flagsUnder(pinned).length, 3)
   for (const other of ['24.12.0', '27.0.0', '260.0.0']) assert.deepEqual(flagsUnder(other), [], other)
 })
 
@@ -65,9 +65,26 @@ ${tuning}`
 })
 
 test('the young generation stays small whatever survives in it, unless its size was set', () => {
-  const [size, untuned] = [youngMiB(`${tuning}\n${filling}`), youngMiB(filling)]
+  const [size, untuned] = [printedMiB(`${tuning}\n${filling}`), printedMiB(filling)]
   assert.ok(untuned > 20, `${untuned} MiB`)
   // V8 may grow once more before it is heard of.
   assert.ok(size > 0 && size <= untuned * 0.6, `${size} of ${untuned} MiB`)
-  assert.equal(flagsUnder(pinned, '--max-semi-space-size=16').length, 1)
+  assert.equal(flagsUnder(pinned, '--max-semi-space-size=16').length, 2)
+})
+
+test('the old generation is collected before garbage takes several times what lives, unless its growth was set', () => {
+  const lasting = `const { getHeapSpaceStatistics } = await import('node:v8')
+const living = Array.from({ length: 200_000 }, (_, at) => Array(8).fill(at))
+const passing = []
+let most = 0
+for (let turn = 0; turn < 2_000; turn++) {
+  for (let at = 0; at < 2_000; at++) passing[(turn * 2_000 + at) % 100_000] = Array(8).fill(at)
+  const old = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')
+  if (turn > 500) most = Math.max(most, old.space_used_size / 2 ** 20)
+  if (turn % 10 === 0) await new Promise(setImmediate)
+}
+console.log(most * (living.length / 200_000))`
+  const bounded = printedMiB(`${tuning}\n${lasting}`)
+  assert.ok(bounded > 0 && bounded < 200, `${bounded} MiB`)
+  assert.equal(flagsUnder(pinned, '--heap-growing-percent=400').length, 2)
 })
