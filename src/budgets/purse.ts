@@ -170,7 +170,9 @@ export class Purse {
 
   /** Refuses a call by what the store says of one of its charges. */
   refuse(need: number, charge: number, state: BudgetState, now: number): BudgetRefusal {
-    this.#refusal = { need, until: now + refusalPeriod, state }
+    // Otherwise the limit was raised while the step was under way.
+    const isOver = state.spent + state.leased + need > this.#limit
+    this.#refusal = isOver ? { need, until: now + refusalPeriod, state } : null
     return this.#refuse(need, charge, state, now)
   }
 
@@ -193,6 +195,7 @@ export class Purse {
 
   /** Ms until so much of what is leased is given back, by how long reservations of this process last. */
   #estimate(excess: number, leased: number, now: number): number {
+    if (excess <= 0) return minEstimate
     this.#noteHeld(now)
     const usual = (this.#heldTime / this.#givenBack) * (excess / leased)
     // Of those that have not ended, as much is to be expected as has passed.

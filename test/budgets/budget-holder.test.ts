@@ -267,6 +267,19 @@ test('no wait is longer than the window', async () => {
   call.settle([0])
 })
 
+test('a limit that is raised during a step leaves no wait without a number', async () => {
+  const place = new Place()
+  const call = await admitted(place.holder, charge(2, { ...held }))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  place.gate = promise
+  const late = refused(place.holder, charge(1, { ...held }))
+  const next = place.holder.reserve('account', [charge(1, { ...held, limit: 9 })])
+  resolve()
+  assert.equal((await late).wait, 1_000)
+  assert.ok('charges' in (await next))
+  call.settle([0])
+})
+
 test('a raised limit counts at once', async () => {
   const place = new Place()
   await admitted(place.holder, charge(1_000))
