@@ -15,6 +15,7 @@ import { RouteDirectory } from '../../src/ai/route-directory.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { PriceTable } from '../../src/ai/usage/prices.ts'
 import { usageOf } from '../../src/ai/usage/usage.ts'
+import { AnswerCache } from '../../src/answers/answer-cache.ts'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import { LogQueue } from '../../src/ai-logs/queue.ts'
 import { routeOwner } from '../../src/store/records/model-route.ts'
@@ -156,6 +157,11 @@ export async function startAi(
     metrics: metrics.budgets,
     ...settings.budgets,
   })
+  const answers = new AnswerCache({
+    ...{ store, secrets: () => secrets, metrics: metrics.answers, clock: clock ?? systemClock },
+    bounds: () => answerBounds,
+    warnings: { warn: () => {} },
+  })
   const issuer = 'https://id.example'
   const places = { issuer, aiHosts: ['ai.test', '127.0.0.1'] }
   const access = new AccessTokens(store, resource => apiOf(resource, places))
@@ -184,7 +190,7 @@ export async function startAi(
     : null
   const edge = new Edge(t, config, {
     metrics,
-    ai: { tokens, gateways, routes, custom, keys, logs, budgets, prices, issuer },
+    ai: { tokens, gateways, routes, custom, keys, logs, budgets, prices, answers, issuer },
     ...time,
     ...(limiter && { limiter }),
     ...(spans && { spans }),
@@ -196,6 +202,7 @@ export async function startAi(
     await keys.close()
     await logs.close()
     await budgets.close()
+    await answers.close()
     if (given === undefined) await store.close()
   })
   if (given !== undefined) return new AiEdge(edge, store, logs, given.account, '')
@@ -217,6 +224,9 @@ async function fill(
   })
   return { account, value }
 }
+
+const room = { bytes: 64 * 1024 * 1024, entries: 1_000 }
+const answerBounds = { answer: 1024 * 1024, gateway: room, account: room, all: room }
 
 function gatewayOf(account: string): Gateway {
   return {

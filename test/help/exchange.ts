@@ -123,6 +123,7 @@ function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
     pauseBody: note('pauseBody'),
     finish: note('finish'),
     cutOff: note('cutOff'),
+    endedWithout: note('endedWithout'),
     abandon: note('abandon'),
   }
 }

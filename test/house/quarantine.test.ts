@@ -12,7 +12,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   aws4: ['edge/cloud-keys/aws.ts'],
   'acme-client': ['process/certificates/acme-authority.ts'],
   ioredis: ['store/redis/server/connect.ts'],
-  'lru-cache': ['limits/limiter.ts', 'store/cache/read-through.ts'],
+  'lru-cache': ['limits/limiter.ts', 'store/cache/read-through.ts', 'answers/answer-cache.ts'],
   marked: ['admin/docs/guides.ts'],
   maxmind: ['access/files/geo.ts'],
   'oidc-provider': ['oauth-server/engine/engine.ts'],

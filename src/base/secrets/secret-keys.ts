@@ -47,6 +47,11 @@ export class SecretKeys {
     return isSame && keys !== undefined
   }
 
+  /** Returns 32 bytes of the current key for a use of their own: what they protect ends with that key. */
+  keyFor(use: string): Buffer {
+    return this.#current.part(use, 32)
+  }
+
   seal(text: string, context: string): string {
     return seal(this.#current.sealing, text, context)
   }
@@ -61,6 +66,7 @@ export class SecretKeys {
 }
 
 interface DerivedKeys {
+  part(use: string, length: number): Buffer
   readonly id: string
   readonly digesting: Buffer
   readonly sealing: Buffer
@@ -70,7 +76,7 @@ function derive(key: Buffer): DerivedKeys {
   if (key.length < minLength) throw new RangeError(`a secret key must have at least ${minLength} bytes`)
   const part = (use: string, length: number) =>
     Buffer.from(hkdfSync('sha256', key, '', `gatehouse client secrets: ${use}`, length))
-  return { id: part('id', 4).toString('hex'), digesting: part('digest', 32), sealing: part('seal', 32) }
+  return { part, id: part('id', 4).toString('hex'), digesting: part('digest', 32), sealing: part('seal', 32) }
 }
 
 function digestUnder({ digesting }: DerivedKeys, value: string): Buffer {

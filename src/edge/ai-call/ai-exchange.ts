@@ -2,6 +2,9 @@
 
 import type { LedgerAttempt, Metadata, Token } from '../../store/records/records.ts'
 import type { PolicedGateway } from '../../store/records/policy.ts'
+import type { AnswerUse } from '../../answers/answer.ts'
+import type { CacheControls } from '../../answers/controls.ts'
+import type { Flight } from '../../answers/flight.ts'
 import type { CallBudget } from '../../budgets/call-budget.ts'
 import type { PolicyDecision } from '../../budgets/policies/decide.ts'
 import type { Key, KeyRing } from '../../ai/providers/key-ring.ts'
@@ -39,7 +42,7 @@ export class AiExchange {
   /** RFC 6750 section 3. */
   challenge: string | null = null
   body: Buffer | null = null
-  /** As its caller sent it, if the guard has to look at it and it was parsed; null for a native call. */
+  /** As its caller sent it, if that matters and it was parsed; null for a native call. */
   received: Buffer | null = null
   /** Null if the gateway has none that is on. */
   guard: CompiledGuard | null = null
@@ -74,6 +77,14 @@ export class AiExchange {
   callWithUsage: Call | null = null
   isRetriedWithoutUsage = false
   controls: Controls | null = null
+  /** Null unless responses may be reused. */
+  cacheControls: CacheControls | null = null
+  /** Whether the response may be reused, or an earlier one for this call. */
+  isReusable = false
+  /** Of which this call is the first, and others may get the response. */
+  flight: Flight | null = null
+  /** What the provider took for the response that this call reused; null if it reused none. */
+  reused: AnswerUse | null = null
   course: Course | null = null
   isRouted = false
   /** The token is limited to some models, and names the alias or the route of the call. */
@@ -106,7 +117,8 @@ export class AiExchange {
 
   /** Whether the gateway reads the response, so that it must not be encoded. */
   get readsResponse(): boolean {
-    return this.rewriting !== null || (this.guard !== null && this.guard.response !== null)
+    if (this.rewriting !== null || this.isReusable) return true
+    return this.guard !== null && this.guard.response !== null
   }
 }
 

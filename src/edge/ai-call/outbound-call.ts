@@ -37,10 +37,20 @@ export function providerFields(
   now: number,
   isTraced = false,
 ): string {
-  if (!isFor(last.providerLines, head, ai, isTraced)) last.providerLines = writeLines(head, ai, isTraced)
-  const { forwarded, credential, defaults } = last.providerLines
+  const { forwarded, credential, defaults } = linesOfCaller(head, ai, last, isTraced)
   const bringsOwn = credential !== '' || hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
   return forwarded + (bringsOwn ? credential : configuredCredential(head, ai, keys, now)) + defaults
+}
+
+/** Returns the fields of the caller that its provider gets, and the credential among them. */
+export function linesOfCaller(
+  head: RequestHead,
+  ai: AiExchange,
+  last: { providerLines: ProviderLines | null },
+  isTraced: boolean,
+): ProviderLines {
+  if (!isFor(last.providerLines, head, ai, isTraced)) last.providerLines = writeLines(head, ai, isTraced)
+  return last.providerLines
 }
 
 function isFor(

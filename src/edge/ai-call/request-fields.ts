@@ -24,7 +24,11 @@ export class AiFields {
   retryDelay: Once = null
   backoff: Once = null
   keyAlias: Once = null
+  cacheTtl: Once = null
+  skipCache: Once = null
+  cacheKey: Once = null
   hasControls = false
+  hasCacheControls = false
   contentType: string | null = null
   contentEncoding: string | null = null
   /** In lower case. */
@@ -100,6 +104,18 @@ export class AiFields {
         break
       case 'svc-aig-byok-alias':
         this.keyAlias = once(this.keyAlias, value)
+        break
+      case 'svc-aig-cache-ttl':
+        this.cacheTtl = once(this.cacheTtl, value)
+        this.hasCacheControls = true
+        break
+      case 'svc-aig-skip-cache':
+        this.skipCache = once(this.skipCache, value)
+        this.hasCacheControls = true
+        break
+      case 'svc-aig-cache-key':
+        this.cacheKey = once(this.cacheKey, value)
+        this.hasCacheControls = true
         break
       default:
         this.unknown ??= name.slice(0, maxNameLength)

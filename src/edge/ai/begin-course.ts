@@ -8,13 +8,12 @@ import {
   readTimeout,
 } from '../../ai/failover/controls.ts'
 import { modelAt, type ModelNode, type PassedRate, type RouteNode } from '../../ai/failover/model-route.ts'
-import type { Reading } from '../../base/text/quantity.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import { type Once, repeated } from '../ai-call/request-fields.ts'
+import { readOnce } from '../ai-call/read-once.ts'
 import { Course } from '../ai-call/course.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { CallJourney } from './journey.ts'
@@ -34,17 +33,6 @@ export function controlsOf({ fields }: AiExchange): Controls | Refusal {
 }
 
 const noControls: Controls = { timeout: null, maxAttempts: null, delay: null, backoff: null }
-
-function readOnce<T extends string | number>(
-  name: string,
-  value: Once,
-  read: (text: string) => Reading<T>,
-): T | null | Refusal {
-  if (value === null) return null
-  if (value === repeated) return refuseCall('invalid', name, 'must be given once')
-  const reading = read(value)
-  return 'flaw' in reading ? refuseCall('invalid', name, reading.flaw) : reading.value
-}
 
 type Route = RouteNode | null | 'store_unreachable'
 

@@ -12,6 +12,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { isRead, type Once, repeated } from '../ai-call/request-fields.ts'
 import { Tap } from '../ai-call/tap.ts'
+import { cacheControlsOf } from '../ai-call/cache-controls.ts'
 import { controlsOf } from './begin-course.ts'
 
 /** Refuses unknown fields for the gateway (400), since the client may rely on them. */
@@ -29,6 +30,9 @@ export function openLog(x: Exchange): Refusal | null {
   const controls = controlsOf(ai)
   if ('error' in controls) return controls
   ai.controls = controls
+  const cacheControls = cacheControlsOf(ai)
+  if (cacheControls !== null && 'error' in cacheControls) return cacheControls
+  ai.cacheControls = cacheControls
   const { logManagement, collectLogs, guard } = ai.gateway!
   if (guard != null) ai.guard = compiledGuard(guard)
   const keepsPayloads = collectLogs && collectLogPayload !== 'false'

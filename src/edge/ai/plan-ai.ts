@@ -1,6 +1,7 @@
 // Plans an AI call: its provider, path and body.
 
 import { formatSize } from '../../base/text/quantity.ts'
+import { isReusableAt } from '../../answers/operations.ts'
 import { limitsCost, type RouteNode } from '../../ai/failover/model-route.ts'
 import { readCall } from '../../ai/plan.ts'
 import type { NativeCall } from '../../ai/providers/providers.ts'
@@ -46,14 +47,14 @@ function planKnown(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict {
   const route = providersOf(x, ai).native(name, path, ai.token !== null)
   if ('error' in route) return x.upgrade === 'requested' && route.error === 'not_found' ? noWebSocket : route
   if (route.provider.dialect === 'anthropic') x.audience = audienceOf(target, 'anthropic')
-  const needsBody = ai.token?.models !== undefined || isPoliced(ai) || isMetered(x, ai) || isInspected(ai)
+  const needsBody = ai.token?.models !== undefined || isPoliced(ai) || isRead(x, ai, route)
   return needsBody ? planLimited(x, ai, route) : planNativeCall(x, ai, route, null)
 }
 
-/** A body is read first if the models that it may name matter, or if the guard looks at it. */
+/** A body is read first if the models that it may name matter, or if it matters itself. */
 function planLimited(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
   const { provider, path } = route
-  const needsBody = isMetered(x, ai) || isInspected(ai) || mayNameModels(ai, provider, path)
+  const needsBody = isRead(x, ai, route) || mayNameModels(ai, provider, path)
   if (x.requestBody.done || !needsBody) {
     const allowance = allowNative(ai, route, noBody)
     return isRefusal(allowance) ? allowance : planNativeCall(x, ai, route, allowance)
@@ -62,6 +63,13 @@ function planLimited(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
   const gathering = gatherBody(x)
   if (Buffer.isBuffer(gathering)) return planAllowed(x, ai, route, gathering)
   return gathering instanceof Promise ? gathering.then(body => planAllowed(x, ai, route, body)) : gathering
+}
+
+/** Whether the body matters for limits, for the guard or for what may be reused. */
+function isRead(x: Exchange, ai: AiExchange, { path }: NativeCall): boolean {
+  if (isMetered(x, ai) || isInspected(ai)) return true
+  const { cacheControls } = ai
+  return cacheControls !== null && !cacheControls.isSkipped && isReusableAt(path)
 }
 
 function isInspected({ guard }: AiExchange): boolean {
@@ -171,7 +179,7 @@ function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: B
   const callRequest = readCall(target, body, ai.fields.contentType)
   if ('error' in callRequest) return callRequest
   x.tap?.noteRequest(body)
-  if (isInspected(ai)) ai.received = body
+  if (isInspected(ai) || ai.cacheControls !== null) ai.received = body
   return withOwnProviders(x, ai, callRequest.model, () => planRequest(x, ai, target, callRequest))
 }
 

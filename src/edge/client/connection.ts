@@ -201,6 +201,10 @@ export class ClientConnection implements Client, ByteSink {
     this.#reset()
   }
 
+  endedWithout(x: Exchange): void {
+    record(x)
+  }
+
   sweep(now: number): void {
     try {
       const handler = this.exchange?.handler
@@ -370,9 +374,11 @@ export class ClientConnection implements Client, ByteSink {
     x.releaseLongWork()
     this.#lifetime.exchangeEnded(x)
     this.#pace.exchangeEnded()
+    this.exchange = null
+    // It goes on for others.
+    if (x.client !== this) return
     x.stage = 'complete'
     x.handler = null
-    this.exchange = null
     record(x)
   }
 

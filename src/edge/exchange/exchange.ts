@@ -103,6 +103,8 @@ export interface Client {
   cutOff(exchange: Exchange, gently: boolean, trailers?: readonly string[]): void
   /** Also ends the connection: the client has left, or no longer reads. */
   abandon(exchange: Exchange): void
+  /** The exchange has ended, which had gone on without it. */
+  endedWithout(exchange: Exchange): void
   /** Makes the client retry over HTTP/1.1, without a response. Undefined for HTTP/1.1. */
   requireHttp1?(exchange: Exchange): void
 }
@@ -132,7 +134,8 @@ type ResponseStage = 'none' | 'begun' | 'complete'
 
 export class Exchange {
   readonly plane: Plane
-  readonly client: Client
+  /** Replaced if it leaves while others wait for the response. */
+  client: Client
   readonly head: RequestHead
   readonly ray: string
   readonly startedAt: number

@@ -65,6 +65,10 @@ export class RehearsalClient implements Client {
     else setImmediate(guarded(() => this.#deliver(this.exchange!, Buffer.from(this.#text!)), this.#fail))
   }
 
+  endedWithout(): never {
+    throw new Error('an origin was asked')
+  }
+
   finish(x: Exchange): void {
     x.stage = 'complete'
   }

@@ -121,6 +121,12 @@ const reasons: Readonly<Record<StepName, Explain>> = {
     if (refusal !== null) return { reason: `${messageOf(refusal)}.` }
     return { reason: x.ai.guard === null ? 'The gateway has no guard.' : 'The guard lets it pass.' }
   },
+  recall: ({ x }) => {
+    if (x.ai === null) return notAi
+    const { cacheControls } = x.ai
+    if (cacheControls === null || cacheControls.isSkipped) return { reason: 'No response is reused.' }
+    return { reason: `A response of the last ${cacheControls.ttl} s to an equal call is reused.` }
+  },
   forward: ({ x }, refusal) => ({
     reason:
       refusal !== null

@@ -158,6 +158,7 @@ function planeOf(
       logs: ai.logs,
       budgets: noBudgets,
       prices: ai.prices,
+      answers: null,
       issuer: ai.issuer ?? null,
     },
     models: { of: () => ({ models: null, asking: null }) },

@@ -7,6 +7,7 @@ import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { AbandonedCall } from './abandoned-call.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { shareEnd } from '../answers/share.ts'
 import type { Tap } from '../ai-call/tap.ts'
 import { asEventStream, EventFrames, hasEventFrames } from '../ai-call/event-frames.ts'
 import { FirstContent, isErrorBody, isSound } from '../ai-call/content-start.ts'
@@ -60,6 +61,8 @@ interface HeldResponse {
 const maxHeldStream = 64 * 1024
 const maxHeldBody = 512 * 1024
 
+const nothing = { status: 0, reason: '', lines: '' }
+
 type Wait = 'connecting' | 'sending' | 'waiting' | 'relaying'
 
 const timeoutFaults: Readonly<Record<Wait, readonly [Phase, OriginFault]>> = {
@@ -81,6 +84,7 @@ export class Attempt implements ConnectionRequest {
   readonly #body: BufferedBody | null
   #wait: Wait = 'connecting'
   #isUpload = false
+  #framing: ResponseBody['framing'] = 'none'
   #isReleased = false
   #lease: Lease | null = null
   #streamed: RequestSink | null = null
@@ -207,6 +211,11 @@ export class Attempt implements ConnectionRequest {
     return true
   }
 
+  /** The client has left, and the call goes on for others. */
+  detach(): void {
+    this.#relaying?.detach(this.#x.client.relay(this.#x, nothing))
+  }
+
   /** Notes what came of a response that another attempt replaces. */
   noteHeld(tap: Tap): void {
     if (this.#held === null) return
@@ -221,6 +230,7 @@ export class Attempt implements ConnectionRequest {
 
   relay({ head, body, whole = null }: ResponseEvent): void {
     this.endUpload()
+    this.#framing = body.framing
     this.#relaying = relay(this.#x, this.#lease!, head, body, { whole, isDecoded: this.#frames !== null })
     if (this.#relaying === null) return this.#reportUnusable('GH_BAD_ANSWER')
     // One that was held to its end has begun.
@@ -318,6 +328,7 @@ export class Attempt implements ConnectionRequest {
     if (this.#held !== null && !this.#endHeld(this.#held)) return
     if (!this.isBlamed) x.member!.health.succeeded()
     if (!this.#relaying!.bodyEnd()) return this.#reportUnusable('GH_BAD_ANSWER')
+    if (x.ai !== null && x.ai.flight !== null) shareEnd(x, x.ai, x.ai.flight, this.#framing)
     const lease = this.takeLease()
     x.handler = null
     const isSent = this.#relaying!.end(trailers)

@@ -8,6 +8,8 @@ import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { type PreparedAttempt, takeAttempt } from '../ai/next-attempt.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
 import { noteNoResponse, noteResponse } from '../ai/provider-states.ts'
+import { AbsentCaller } from '../answers/absent-caller.ts'
+import { shareNext } from '../answers/recall.ts'
 import { retryWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
 import { chargeAttempt } from '../meter/observe-call.ts'
 import { isMetered } from '../ai/open-log.ts'
@@ -115,6 +117,7 @@ class Forwarding implements RequestHandler, ForwardState {
   }
 
   abort(): void {
+    if (this.#goesOnForOthers()) return
     const { health } = this.#x.member!
     const attempt = this.#attempt
     if (this.stage !== 'none') this.#calls?.noteLeft(this.stage)
@@ -124,6 +127,14 @@ class Forwarding implements RequestHandler, ForwardState {
     if (attempt?.stage === 'relaying' && !attempt.isBlamed) health.succeeded()
     health.released(this.#x)
     this.#x.handler = null
+  }
+
+  #goesOnForOthers(): boolean {
+    const x = this.#x
+    if (x.ai === null || x.ai.flight === null || !x.ai.flight.isFollowed) return false
+    AbsentCaller.replace(x)
+    this.#attempt?.detach()
+    return true
   }
 
   expire(): void {
@@ -401,6 +412,7 @@ class Forwarding implements RequestHandler, ForwardState {
     if ('head' in event) this.#notePassedOver(event.head)
     x.member!.health.released(x)
     takeAttempt(x, ai, ai.course!, prepared)
+    if (prepared.type === 'next') shareNext(x, ai)
     x.retries++
     x.plane.metrics.retry()
     this.#body = ai.body === null ? null : new BufferedBody(x, this, ai.body)

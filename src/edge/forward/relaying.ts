@@ -2,6 +2,8 @@
 
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { asEventStream, EventFrames, hasEventFrames } from '../ai-call/event-frames.ts'
+import type { Flight } from '../../answers/flight.ts'
+import { shareHead } from '../answers/share.ts'
 import type { Tap } from '../ai-call/tap.ts'
 import type { Rewriter } from '../ai-call/rewriter.ts'
 import { CompressedBody } from '../compression/compressed-body.ts'
@@ -40,7 +42,8 @@ export function relay(
     x.plane.checkpoints.add(budget, x.tap, x.sentAt, x.respondedAt)
   x.responseFraming = relayedFraming(body, isDecoded || rewriter !== null || encoding !== null)
   const sink = x.client.relay(x, relayedHead(x, head, decision))
-  return new Relaying(x, lease, sink, { rewriter, frames, encoding })
+  const flight = x.ai === null ? null : shareHead(x.ai, head)
+  return new Relaying(x, lease, sink, { rewriter, frames, encoding, flight })
 }
 
 interface Changes {
@@ -48,6 +51,8 @@ interface Changes {
   /** Decodes what the log notes. */
   readonly frames: EventFrames | null
   readonly encoding: Encoding | null
+  /** For others that get the response. */
+  readonly flight: Flight | null
 }
 
 export class Relaying {
@@ -55,12 +60,18 @@ export class Relaying {
   readonly copiesData: boolean
   readonly #x: Exchange
   readonly #lease: Lease
-  readonly #sink: ResponseSink
+  #sink: ResponseSink
+  readonly #flight: Flight | null
   readonly #rewriter: Rewriter | null
   readonly #compressed: CompressedBody | null
   readonly #frames: EventFrames | null
 
-  constructor(x: Exchange, lease: Lease, sink: ResponseSink, { rewriter, frames, encoding }: Changes) {
+  constructor(
+    x: Exchange,
+    lease: Lease,
+    sink: ResponseSink,
+    { rewriter, frames, encoding, flight }: Changes,
+  ) {
     this.#x = x
     this.#lease = lease
     this.#rewriter = rewriter
@@ -68,6 +79,8 @@ export class Relaying {
     this.#compressed = encoding === null ? null : new CompressedBody(x, sink, encoding, this)
     this.#sink = this.#compressed ?? sink
     this.copiesData = x.ai === null && this.#sink.copiesData === true
+    this.#flight = flight
+    if (flight !== null) flight.resume = () => this.resume()
     if (encoding !== null) x.compressed = this.#compressed
   }
 
@@ -89,6 +102,12 @@ export class Relaying {
     const isWhole = this.#rewriter === null || this.#rewrite(this.#rewriter.end())
     this.#compressed?.bodyEnd()
     return isWhole
+  }
+
+  /** The client has left, and the response goes on for others. */
+  detach(sink: ResponseSink): void {
+    this.#sink = sink
+    this.resume()
   }
 
   /** False while some is still to be compressed, which then finishes the exchange. */
@@ -136,12 +155,14 @@ export class Relaying {
     const x = this.#x
     if (this.#compressed === null) x.bytesOut += bytes.length
     if (x.eventStream !== null) x.eventStream.note(bytes)
+    if (this.#flight !== null && !this.#flight.push(bytes) && this.#lease.isHeld) this.#lease.pause()
     this.#written(this.#sink.data(bytes))
   }
 
   #written(mayGoOn: boolean): void {
     if (this.#sink.hasBegun) this.#x.stage = 'begun'
-    if (mayGoOn) return
+    // Others need not wait for this client: what they get is kept anyway, up to the size of that.
+    if (mayGoOn || (this.#flight?.isFollowed && this.#flight.isWhole)) return
     this.isClientBehind = true
     if (this.#lease.isHeld) this.#lease.pause()
   }

@@ -1,6 +1,7 @@
 // Turns a finished exchange into metrics and an access log line.
 
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
+import type { Flight } from '../../answers/flight.ts'
 import type { AccessEntry } from '../../log/access-log.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
@@ -41,6 +42,7 @@ function recordAll(x: Exchange): void {
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
   if (x.ai !== null) recordCall(x, x.ai)
+  if (x.ai !== null && x.ai.flight !== null) endFlight(x, x.ai.flight)
   if (x.trace !== null && x.trace.recording !== null) sendSpans(x, x.trace, x.trace.recording, now)
   if (x.tap?.isUnderWay) logCall(x, x.ai!, x.tap, now)
   else if (x.ai !== null && x.ai.budget !== null) x.ai.budget.release()
@@ -61,6 +63,12 @@ function recordCall(x: Exchange, ai: AiExchange): void {
 function countFindings(x: Exchange, { findings }: GuardReport): void {
   const { guardFindings } = x.plane.metrics.ai
   for (const { check, action, count } of findings) guardFindings[check][action].value += count
+}
+
+/** Those who wait get what came, and begin anew if nothing did. */
+function endFlight({ aborted, refusal }: Exchange, flight: Flight): void {
+  flight.refusal = refusal
+  flight.fail(aborted)
 }
 
 /** A call that its provider may finish without its caller is logged once that is over. */

@@ -4,6 +4,7 @@ import { authenticate } from '../ai/authenticate.ts'
 import { describe } from '../ai/metadata.ts'
 import { openLog } from '../ai/open-log.ts'
 import { inspect } from '../guard/inspect.ts'
+import { recall } from '../answers/recall.ts'
 import { reserve } from '../meter/reserve-attempt.ts'
 import { bound } from '../steps/bound.ts'
 import type { Step } from '../exchange/exchange.ts'
@@ -38,6 +39,7 @@ export const steps = [
   { name: 'plan', title: 'Origin', decide: plan },
   { name: 'reserve', title: 'Spend limits', decide: reserve },
   { name: 'inspect', title: 'Guard on the request', decide: inspect },
+  { name: 'recall', title: 'Reuse of AI responses', decide: recall },
   { name: 'forward', title: 'Request to the origin', decide: forward },
 ] as const satisfies readonly NamedStep[]
 

@@ -14,6 +14,7 @@ import type { CustomDirectory } from '../../ai/providers/custom-directory.ts'
 import type { GatewayKeys } from '../../ai/providers/gateway-keys.ts'
 import type { RouteDirectory } from '../../ai/route-directory.ts'
 import type { PriceTable } from '../../ai/usage/prices.ts'
+import type { AnswerCache } from '../../answers/answer-cache.ts'
 import type { BudgetHolder } from '../../budgets/budget-holder.ts'
 import type { Counting } from '../../limits/limiter.ts'
 import type { LogQueue } from '../../ai-logs/queue.ts'
@@ -32,6 +33,8 @@ export interface AiServices {
   readonly logs: LogQueue
   readonly budgets: Pick<BudgetHolder, 'reserve'>
   readonly prices: Pick<PriceTable, 'costOf' | 'worstCost'>
+  /** Null where nothing is called. */
+  readonly answers: AnswerCache | null
   readonly issuer?: string | null
 }
 

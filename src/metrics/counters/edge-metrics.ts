@@ -2,6 +2,7 @@
 
 import { AccessMetrics } from './access-metrics.ts'
 import { AiMetrics } from './ai-metrics.ts'
+import { AnswerMetrics } from './answer-metrics.ts'
 import { BudgetMetrics } from './budget-metrics.ts'
 import { CompressionMetrics } from './compression-metrics.ts'
 import { distributions, Tally, tallies } from './distribution.ts'
@@ -123,6 +124,7 @@ export class EdgeMetrics {
   readonly webSockets = new Tally()
   readonly compression = new CompressionMetrics()
   readonly ai = new AiMetrics()
+  readonly answers = new AnswerMetrics()
   readonly budgets = new BudgetMetrics()
   readonly limits = new LimitMetrics()
   readonly store = new StoreMetrics()

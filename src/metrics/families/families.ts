@@ -3,6 +3,7 @@
 import type { Families, Family } from './family.ts'
 import { accessFamilies } from './access.ts'
 import { aiFamilies } from './ai.ts'
+import { answerFamilies } from './answers.ts'
 import { budgetFamilies } from './budgets.ts'
 import { certificateFamilies } from './certificates.ts'
 import { compressionFamilies } from './compression.ts'
@@ -19,6 +20,7 @@ const all: Families = {
   ...limitFamilies,
   ...accessFamilies,
   ...aiFamilies,
+  ...answerFamilies,
   ...budgetFamilies,
   ...peopleFamilies,
   ...certificateFamilies,

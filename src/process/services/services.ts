@@ -3,11 +3,13 @@
 import { systemClock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
+import { LogThrottle } from '../../log/log-throttle.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Config, Endpoint } from '../../config/model/config.ts'
 import { type AnnouncedKey, KeyAnnouncer, AnnouncedKeyLoader } from '../../store/cache/announced-keys.ts'
 import type { LentRecord, Lent, Loan } from '../../store/cache/cache-handover.ts'
 import { openStore } from '../../store/open.ts'
+import type { AnswerBound, AnswerBounds } from '../../store/answers/answer.ts'
 import type { Gateway, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { GatewayDirectory } from '../../ai/gateway-directory.ts'
@@ -18,6 +20,7 @@ import { PriceTable } from '../../ai/usage/prices.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
 import { Limiter } from '../../limits/limiter.ts'
 import { BudgetHolder } from '../../budgets/budget-holder.ts'
+import { AnswerCache } from '../../answers/answer-cache.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
 import { SpoolWriter } from '../../log-export/spool-writer.ts'
 import { AccessTokens } from '../../oauth/grants/access-tokens.ts'
@@ -64,6 +67,7 @@ export class Services implements AiServices {
   secrets: SecretKeys | null
   readonly logs: LogQueue
   readonly budgets: BudgetHolder
+  readonly answers: AnswerCache
   readonly prices: Pick<PriceTable, 'costOf' | 'worstCost'>
   readonly spool: SpoolWriter
   readonly limiter: Limiter
@@ -124,6 +128,11 @@ export class Services implements AiServices {
     this.budgets = new BudgetHolder({
       ...{ budgets: store.budgets, clock: systemClock, log },
       metrics: metrics.budgets,
+    })
+    this.answers = new AnswerCache({
+      ...{ store, secrets: () => this.secrets, clock: systemClock, metrics: metrics.answers },
+      bounds: () => answerBounds,
+      warnings: new LogThrottle(log, systemClock),
     })
     this.prices = { costOf, worstCost: (...call) => this.#prices.worstCost(...call) }
     const { counters } = store
@@ -196,6 +205,7 @@ export class Services implements AiServices {
     this.#found.close()
     await this.limiter.close()
     await this.logs.close()
+    await this.answers.close()
     await this.budgets.close()
     await this.spool.close()
     await this.#uses.close()
@@ -204,6 +214,17 @@ export class Services implements AiServices {
     await this.#keeper?.close()
     await this.store.close()
   }
+}
+
+const mebibyte = 1024 * 1024
+const ofGateway: AnswerBound = { bytes: 256 * mebibyte, entries: 50_000 }
+const ofAll: AnswerBound = { bytes: 1024 * mebibyte, entries: 200_000 }
+/** Bounds of the stored responses to AI calls. */
+const answerBounds: AnswerBounds = {
+  answer: 10 * mebibyte,
+  gateway: ofGateway,
+  account: ofAll,
+  all: ofAll,
 }
 
 function pricesOf({ ai }: Config): PriceTable {

@@ -181,6 +181,11 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       this.#lifetime.awaitRequest()
     }
     x.releaseLongWork()
+    // If not, it goes on for others.
+    if (x.client === client) record(x)
+  }
+
+  concludedWithout(x: Exchange): void {
     record(x)
   }
 

@@ -28,6 +28,7 @@ export interface StreamConnection {
   readonly last: LastRequest
   pinned: PinnedConnections | null
   readonly session: ServerSession<StreamClient>
+  concludedWithout(x: Exchange): void
   concluded(client: StreamClient, exchange: Exchange): void
   resetBehind(stream: ClientStream): void
 }
@@ -165,6 +166,10 @@ export class StreamClient implements Client, ResponseSink {
     this.#session.reset(this.stream, errorCode.http11Required)
   }
 
+  endedWithout(x: Exchange): void {
+    this.#connection.concludedWithout(x)
+  }
+
   data(bytes: Buffer): boolean {
     if (this.#held === null) this.#held = [bytes]
     else this.#held.push(bytes)
@@ -231,9 +236,11 @@ export class StreamClient implements Client, ResponseSink {
 
   #conclude(x: Exchange): void {
     this.#held = null
-    x.stage = 'complete'
-    x.handler = null
     this.exchange = null
+    if (x.client === this) {
+      x.stage = 'complete'
+      x.handler = null
+    }
     this.#connection.concluded(this, x)
   }
 }

@@ -1,0 +1,31 @@
+// Counts of the reuse of responses of AI models.
+
+import { Tally, tallies } from './distribution.ts'
+
+/** Why a response is neither reused nor stored. */
+const bypassReasons = [
+  'skip',
+  'operation',
+  'stateful',
+  'unreadable',
+  'no_token',
+  'signed',
+  'not_ready',
+] as const
+export type BypassReason = (typeof bypassReasons)[number]
+
+interface InMemory {
+  readonly bytes: number
+  readonly entries: number
+}
+
+export class AnswerMetrics {
+  /** `join`: the response to another call that was on its way. */
+  readonly calls = tallies(['hit', 'join', 'miss', 'bypass'])
+  readonly bypassed = tallies(bypassReasons)
+  readonly writes = tallies(['stored', 'dropped', 'failed'])
+  readonly failedReads = new Tally()
+  /** Of another secret key, or damaged. */
+  readonly unreadable = new Tally()
+  memory: (() => InMemory) | null = null
+}
