@@ -10,7 +10,7 @@ import type { Logger } from '../log/log.ts'
 import type { BudgetReply } from '../store/records/budget.ts'
 import type { Budgets } from '../store/contract/budgets.ts'
 import { type MaybeAtOnce, StoreUnreachable } from '../store/contract/store.ts'
-import type { BudgetRefusal, Charge } from './charge.ts'
+import type { BudgetRefusal, LimitedBucket } from './charge.ts'
 import { Purse } from './purse.ts'
 import { type Decision, type Lender, Reservation } from './reservation.ts'
 
@@ -41,9 +41,14 @@ const maxUnheardOf = 10_000
 
 type Verdict = Reservation | BudgetRefusal
 
-interface Waiting {
-  readonly charges: readonly Charge[]
+/** What a call asks for: an amount of each bucket, and the purses that these come from. */
+interface Asked {
+  readonly buckets: readonly LimitedBucket[]
+  readonly amounts: readonly number[]
   readonly purses: readonly Purse[]
+}
+
+interface Waiting extends Asked {
   readonly resolve: (decision: Decision) => void
 }
 
@@ -51,6 +56,8 @@ interface Waiting {
 interface Account {
   readonly id: string
   readonly purses: Map<string, Purse>
+  /** Of the latest call. Most calls are like the one before, and share its list. */
+  latest: Pick<Asked, 'buckets' | 'purses'> | null
   waiting: Waiting[]
   /** Whether steps of it are sent, one after the other. */
   isBusy: boolean
@@ -94,37 +101,44 @@ export class BudgetHolder implements Lender {
     this.#id = id
   }
 
-  /** At once where all charges are far from their limits, or one was refused just now. Never rejects. */
-  reserve(account: string, charges: readonly Charge[]): MaybeAtOnce<Verdict> {
+  /**
+   * Reserves an amount of each bucket: at once where all are far from their limits, or one was refused just
+   * now. Never rejects.
+   */
+  reserve(
+    account: string,
+    buckets: readonly LimitedBucket[],
+    amounts: readonly number[],
+  ): MaybeAtOnce<Verdict> {
     const now = this.#clock.monotonic()
     const own = this.#accountOf(account)
+    const purses = this.#pursesOf(own, buckets, now)
     let isNear = false
-    const purses = charges.map(charge => {
-      const purse = own.purses.get(charge.bucket) ?? this.#open(own, charge, now)
-      purse.limitTo(charge.limit)
-      if (!purse.canDraw(charge.amount, now)) isNear = true
-      return purse
-    })
-    if (!isNear) {
-      for (let i = 0; i < purses.length; i++) purses[i]!.draw(charges[i]!.amount, now)
-      return new Reservation(this, account, charges, purses)
+    for (let i = 0; i < purses.length; i++) {
+      const purse = purses[i]!
+      purse.limitTo(buckets[i]!.limit)
+      if (!purse.canDraw(amounts[i]!, now)) isNear = true
     }
-    const decision = this.#fit(own, charges, purses, now)
+    if (!isNear) {
+      for (let i = 0; i < purses.length; i++) purses[i]!.draw(amounts[i]!, now)
+      return new Reservation(this, account, buckets, amounts, purses)
+    }
+    const asked = { buckets, amounts, purses }
+    const decision = this.#fit(own, asked, now)
     return decision instanceof Promise
-      ? decision.then(decision => this.#take(account, charges, purses, decision))
-      : this.#take(account, charges, purses, decision)
+      ? decision.then(decision => this.#take(account, asked, decision))
+      : this.#take(account, asked, decision)
   }
 
   lend(
     account: string,
-    charges: readonly Charge[],
-    purses: readonly Purse[],
+    buckets: readonly LimitedBucket[],
     amounts: readonly number[],
+    purses: readonly Purse[],
   ): MaybeAtOnce<Decision> {
     const now = this.#clock.monotonic()
-    const further = charges.map((charge, i) => ({ ...charge, amount: amounts[i]! }))
     if (purses.some((purse, i) => !purse.canDraw(amounts[i]!, now)))
-      return this.#fit(this.#accountOf(account), further, purses, now)
+      return this.#fit(this.#accountOf(account), { buckets, amounts, purses }, now)
     for (const [i, purse] of purses.entries()) purse.draw(amounts[i]!, now)
     return 'granted'
   }
@@ -168,6 +182,7 @@ export class BudgetHolder implements Lender {
   #needsStep(account: Account): boolean {
     if (account.isBusy) return false
     const now = this.#clock.monotonic()
+    account.latest = null
     // None of them can be of a call that waits.
     for (const [key, purse] of account.purses) if (purse.isIdle(now)) account.purses.delete(key)
     forgetUnheardOf(account)
@@ -182,6 +197,7 @@ export class BudgetHolder implements Lender {
     const account: Account = {
       id,
       purses: new Map(),
+      latest: null,
       waiting: [],
       isBusy: false,
       work: Promise.resolve(),
@@ -193,33 +209,39 @@ export class BudgetHolder implements Lender {
     return account
   }
 
-  #open(account: Account, charge: Charge, now: number): Purse {
-    const purse = new Purse(charge, `${this.#id}.${(this.#shares++).toString(36)}`, now)
-    account.purses.set(charge.bucket, purse)
+  #pursesOf(account: Account, buckets: readonly LimitedBucket[], now: number): readonly Purse[] {
+    const { latest } = account
+    if (latest?.buckets === buckets) return latest.purses
+    const purses = buckets.map(
+      bucket => account.purses.get(bucket.bucket) ?? this.#open(account, bucket, now),
+    )
+    account.latest = { buckets, purses }
+    return purses
+  }
+
+  #open(account: Account, bucket: LimitedBucket, now: number): Purse {
+    const purse = new Purse(bucket, `${this.#id}.${(this.#shares++).toString(36)}`, now)
+    account.purses.set(bucket.bucket, purse)
     return purse
   }
 
-  #take(account: string, charges: readonly Charge[], purses: readonly Purse[], decision: Decision): Verdict {
+  #take(account: string, { buckets, amounts, purses }: Asked, decision: Decision): Verdict {
     if (typeof decision !== 'string') return decision
-    return new Reservation(this, account, charges, purses, decision === 'granted')
+    return new Reservation(this, account, buckets, amounts, purses, decision === 'granted')
   }
 
-  /** Reserves by a step of the store, unless one of the charges never fits, or was refused just now. */
-  #fit(
-    account: Account,
-    charges: readonly Charge[],
-    purses: readonly Purse[],
-    now: number,
-  ): MaybeAtOnce<Decision> {
-    const excess = charges.findIndex(({ amount, limit }) => !(amount <= limit))
-    if (excess !== -1) return neverFits(charges[excess]!, excess, purses[excess]!.used)
+  /** Reserves by a step of the store, unless one of the amounts never fits, or was refused just now. */
+  #fit(account: Account, asked: Asked, now: number): MaybeAtOnce<Decision> {
+    const { buckets, amounts, purses } = asked
+    const excess = buckets.findIndex(({ limit }, i) => !(amounts[i]! <= limit))
+    if (excess !== -1) return neverFits(buckets[excess]!, excess, purses[excess]!.used)
     for (const [i, purse] of purses.entries()) {
-      const refusal = purse.refusalOf(charges[i]!.amount, i, now)
+      const refusal = purse.refusalOf(amounts[i]!, i, now)
       if (refusal !== null) return refusal
     }
-    if (account.isOut) return admitWithout(charges, purses, now)
+    if (account.isOut) return admitWithout(asked, now)
     const { promise, resolve } = Promise.withResolvers<Decision>()
-    account.waiting.push({ charges, purses, resolve })
+    account.waiting.push({ ...asked, resolve })
     if (!account.isBusy) void this.#serve(account)
     return promise
   }
@@ -300,19 +322,20 @@ export class BudgetHolder implements Lender {
     return this.#patience === null ? reply : inTime(reply, this.#patience, tooLate)
   }
 
-  #verdict({ charges, purses }: Waiting, stepped: readonly Purse[], reply: BudgetReply): Decision {
+  #verdict(asked: Asked, stepped: readonly Purse[], reply: BudgetReply): Decision {
     const now = this.#clock.monotonic()
+    const { amounts, purses } = asked
     if (reply.isGranted) {
-      for (const [i, purse] of purses.entries()) purse.hold(charges[i]!.amount, now)
+      for (const [i, purse] of purses.entries()) purse.hold(amounts[i]!, now)
       return 'granted'
     }
     for (const [i, purse] of purses.entries()) {
       const state = reply.states[stepped.indexOf(purse)]!
       if (state.fits) continue
-      return purse.refuse(charges[i]!.amount, i, state, now)
+      return purse.refuse(amounts[i]!, i, state, now)
     }
     // The step arrived late: its outcome is unknown.
-    return admitWithout(charges, purses, now)
+    return admitWithout(asked, now)
   }
 
   #goOut(account: Account, error: unknown): void {
@@ -336,21 +359,21 @@ export class BudgetHolder implements Lender {
 }
 
 /** The store remembers nothing of such calls, which may name values without end. */
-function neverFits({ limit }: Charge, charge: number, spent: number): BudgetRefusal {
+function neverFits({ limit }: LimitedBucket, charge: number, spent: number): BudgetRefusal {
   return { reason: 'never', charge, limit, spent, wait: Number.POSITIVE_INFINITY }
 }
 
 /** Admits a call without the store, or refuses it if one of its rules says so. */
-function admitWithout(charges: Waiting['charges'], purses: readonly Purse[], now: number): Decision {
-  const charge = charges.findIndex(({ whenUnreachable }) => whenUnreachable === 'closed')
+function admitWithout({ buckets, amounts, purses }: Asked, now: number): Decision {
+  const charge = buckets.findIndex(({ whenUnreachable }) => whenUnreachable === 'closed')
   if (charge !== -1)
-    return { reason: 'store_unreachable', charge, limit: charges[charge]!.limit, spent: 0, wait: outageWait }
-  for (const [i, purse] of purses.entries()) purse.hold(charges[i]!.amount, now)
+    return { reason: 'store_unreachable', charge, limit: buckets[charge]!.limit, spent: 0, wait: outageWait }
+  for (const [i, purse] of purses.entries()) purse.hold(amounts[i]!, now)
   return 'admitted'
 }
 
 function admitAllWithout(calls: readonly Waiting[], now: number): true {
-  for (const { charges, purses, resolve } of calls) resolve(admitWithout(charges, purses, now))
+  for (const call of calls) call.resolve(admitWithout(call, now))
   return true
 }
 
@@ -383,8 +406,8 @@ function hasDue({ purses }: Account, now: number): boolean {
 
 function needsOf(calls: readonly Waiting[]): Map<Purse, number> {
   const needs = new Map<Purse, number>()
-  for (const { charges, purses } of calls)
-    for (const [i, purse] of purses.entries()) needs.set(purse, (needs.get(purse) ?? 0) + charges[i]!.amount)
+  for (const { amounts, purses } of calls)
+    for (const [i, purse] of purses.entries()) needs.set(purse, (needs.get(purse) ?? 0) + amounts[i]!)
   return needs
 }
 
@@ -392,18 +415,18 @@ function needsOf(calls: readonly Waiting[]): Map<Purse, number> {
 function fitting(calls: readonly Waiting[]): readonly Waiting[] {
   const room = new Map<Purse, number>()
   const roomOf = (purse: Purse) => room.get(purse) ?? purse.remaining
-  const those = calls.filter(({ charges, purses }) => {
-    if (purses.some((purse, i) => charges[i]!.amount > roomOf(purse))) return false
-    for (const [i, purse] of purses.entries()) room.set(purse, roomOf(purse) - charges[i]!.amount)
+  const those = calls.filter(({ amounts, purses }) => {
+    if (purses.some((purse, i) => amounts[i]! > roomOf(purse))) return false
+    for (const [i, purse] of purses.entries()) room.set(purse, roomOf(purse) - amounts[i]!)
     return true
   })
   return those.length === 0 ? calls.slice(0, 1) : those
 }
 
 /** Refuses a call that waits if another one of its kind was refused just now. */
-function isRefused({ charges, purses, resolve }: Waiting, now: number): boolean {
+function isRefused({ amounts, purses, resolve }: Waiting, now: number): boolean {
   for (const [i, purse] of purses.entries()) {
-    const refusal = purse.refusalOf(charges[i]!.amount, i, now)
+    const refusal = purse.refusalOf(amounts[i]!, i, now)
     if (refusal === null) continue
     resolve(refusal)
     return true

@@ -62,17 +62,11 @@ export class CallBudget {
   }
 
   /** Charges what was used; where that is unknown, all that was reserved. */
-  settle({ isBillable, cost, tokens, tokensOut }: CallUse): void {
-    const { buckets, flatCost } = this.#demand
+  settle(use: CallUse): void {
     if (this.#sessionSpent !== null) return this.#end(this.#amountsOf(this.#sessionSpent))
-    this.#end(
-      buckets.map(({ rule: { unit } }, i) => {
-        if (unit === 'concurrency') return 0
-        if (unit === 'tokens') return tokens ?? (isBillable ? this.#upTo(i, tokensOut) : 0)
-        if (cost !== null) return nanodollarsOf(cost)
-        return isBillable ? (flatCost ?? this.#upTo(i, tokensOut)) : 0
-      }),
-    )
+    const spent: number[] = []
+    for (let i = 0; i < this.#demand.buckets.length; i++) spent.push(this.#spentOf(i, use))
+    this.#end(spent)
   }
 
   /** Charges nothing: no provider was asked. */
@@ -119,6 +113,15 @@ export class CallBudget {
   /** Whether anything but calls at a time is counted. */
   get isCounted(): boolean {
     return this.#demand.buckets.some(({ rule }) => rule.unit !== 'concurrency')
+  }
+
+  #spentOf(charge: number, { isBillable, cost, tokens, tokensOut }: CallUse): number {
+    const { buckets, flatCost } = this.#demand
+    const { unit } = buckets[charge]!.rule
+    if (unit === 'concurrency') return 0
+    if (unit === 'tokens') return tokens ?? (isBillable ? this.#upTo(charge, tokensOut) : 0)
+    if (cost !== null) return nanodollarsOf(cost)
+    return isBillable ? (flatCost ?? this.#upTo(charge, tokensOut)) : 0
   }
 
   #amountsOf({ cost, tokens }: SessionSpending): readonly number[] {

@@ -1,19 +1,17 @@
-// What a call charges, and what becomes of that.
+// What calls may spend from, and what becomes of a call that does not fit.
 
 import type { BudgetBucket } from '../store/records/budget.ts'
 
-/** The most that a call can spend in one bucket. */
-export interface Charge extends BudgetBucket {
+export interface LimitedBucket extends BudgetBucket {
   readonly limit: number
-  readonly amount: number
-  /** Whether the call is refused or admitted while the store is unreachable. */
+  /** Whether calls are refused or admitted while the store is unreachable. */
   readonly whenUnreachable: 'closed' | 'open'
 }
 
 export interface BudgetRefusal {
   /** `never`: more than the whole limit. */
   readonly reason: 'over' | 'never' | 'store_unreachable'
-  /** The number of the charge that does not fit. */
+  /** The number of the bucket that it does not fit in. */
   readonly charge: number
   readonly limit: number
   /** Including what is reserved for other calls. */

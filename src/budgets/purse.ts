@@ -2,7 +2,7 @@
 
 import type { BudgetBucket, BudgetLine, BudgetState } from '../store/records/budget.ts'
 import { waitUntilLeft } from '../store/budget-ledger/ledger.ts'
-import type { BudgetRefusal, Charge } from './charge.ts'
+import type { BudgetRefusal, LimitedBucket } from './charge.ts'
 
 /** Ms for which a refusal is repeated without a step: a raise counts within a second. */
 const refusalPeriod = 500
@@ -64,7 +64,7 @@ export class Purse {
   #sent: BudgetLine | null = null
 
   /** The name of a share is never used twice. */
-  constructor({ bucket, window, limit }: Charge, share: string, now: number) {
+  constructor({ bucket, window, limit }: LimitedBucket, share: string, now: number) {
     this.bucket = bucket
     this.window = window
     this.#limit = limit
@@ -168,7 +168,7 @@ export class Purse {
     return this.#refuse(amount, charge, refusal.state, now)
   }
 
-  /** Refuses a call by what the store says of one of its charges. */
+  /** Refuses a call by what the store says of one of its buckets. */
   refuse(need: number, charge: number, state: BudgetState, now: number): BudgetRefusal {
     // Otherwise the limit was raised while the step was under way.
     const isOver = state.spent + state.leased + need > this.#limit

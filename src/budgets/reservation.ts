@@ -1,16 +1,16 @@
 // What is reserved for one call until it is known what it spent.
 
 import type { MaybeAtOnce } from '../store/contract/store.ts'
-import type { BudgetRefusal, Charge } from './charge.ts'
+import type { BudgetRefusal, LimitedBucket } from './charge.ts'
 import type { Purse } from './purse.ts'
 
 /** Who reserves more for a call that is under way. */
 export interface Lender {
   lend(
     account: string,
-    charges: readonly Charge[],
-    purses: readonly Purse[],
+    buckets: readonly LimitedBucket[],
     amounts: readonly number[],
+    purses: readonly Purse[],
   ): MaybeAtOnce<Decision>
 }
 
@@ -18,11 +18,11 @@ export interface Lender {
 export type Decision = BudgetRefusal | 'granted' | 'admitted'
 
 export class Reservation {
-  readonly charges: readonly Charge[]
+  readonly buckets: readonly LimitedBucket[]
   readonly #lender: Lender
   readonly #account: string
   readonly #purses: readonly Purse[]
-  readonly #reserved: number[]
+  #reserved: readonly number[]
   /** Null while all of it is charged if this process dies. */
   #atRisk: number[] | null = null
   #isSettled = false
@@ -31,17 +31,18 @@ export class Reservation {
   constructor(
     lender: Lender,
     account: string,
-    charges: readonly Charge[],
+    buckets: readonly LimitedBucket[],
+    amounts: readonly number[],
     purses: readonly Purse[],
     isGranted = true,
   ) {
     this.#isGranted = isGranted
     this.#lender = lender
     this.#account = account
-    this.charges = charges
+    this.buckets = buckets
     this.#purses = purses
-    this.#reserved = charges.map(amountOf)
-    for (const purse of purses) purse.join()
+    this.#reserved = amounts
+    for (let i = 0; i < purses.length; i++) purses[i]!.join()
   }
 
   /** False if it was admitted without the store. */
@@ -53,13 +54,13 @@ export class Reservation {
     return this.#reserved
   }
 
-  /** What is left of the limit of a charge, beside this reservation. */
+  /** What is left of the limit of a bucket, beside this reservation. */
   remaining(charge: number): number {
-    return this.#purses[charge]?.remaining ?? this.charges[charge]!.limit
+    return this.#purses[charge]?.remaining ?? this.buckets[charge]!.limit
   }
 
   /**
-   * Ends the reservation with what the call spent, by charge: less than reserved, or more. What is no amount,
+   * Ends the reservation with what the call spent, by bucket: less than reserved, or more. What is no amount,
    * such as NaN, counts as all that is reserved.
    */
   settle(spent: readonly number[]): void {
@@ -80,7 +81,7 @@ export class Reservation {
     this.settle(this.#reserved)
   }
 
-  /** Sets what is charged if this process dies, by charge; at most what is reserved. */
+  /** Sets what is charged if this process dies, by bucket; at most what is reserved. */
   checkpoint(amounts: readonly number[]): void {
     if (this.#isSettled) return
     const before = this.#atRisk ?? this.#reserved
@@ -94,16 +95,16 @@ export class Reservation {
 
   /** Reserves more; null if it fits, and else nothing more is reserved. What is no amount never fits. */
   extend(amounts: readonly number[]): MaybeAtOnce<BudgetRefusal | null> {
-    const charge = this.charges.findIndex((_, i) => !isAmount(amounts[i]))
+    const charge = this.buckets.findIndex((_, i) => !isAmount(amounts[i]))
     if (charge !== -1) return this.#neverFitting(charge)
-    const verdict = this.#lender.lend(this.#account, this.charges, this.#purses, amounts)
+    const verdict = this.#lender.lend(this.#account, this.buckets, amounts, this.#purses)
     return verdict instanceof Promise
       ? verdict.then(verdict => this.#grow(amounts, verdict))
       : this.#grow(amounts, verdict)
   }
 
   #neverFitting(charge: number): BudgetRefusal {
-    const { limit } = this.charges[charge]!
+    const { limit } = this.buckets[charge]!
     const spent = Math.max(0, limit - this.remaining(charge))
     return { reason: 'never', charge, limit, spent, wait: Number.POSITIVE_INFINITY }
   }
@@ -112,14 +113,16 @@ export class Reservation {
     if (typeof decision !== 'string') return decision
     const isGranted = decision === 'granted'
     if (!isGranted) this.#isGranted = false
+    const reserved = [...this.#reserved]
     for (const [i, amount] of amounts.entries()) {
       // The call has ended meanwhile.
       if (this.#isSettled) this.#purses[i]!.settle(amount, amount, 0, isGranted)
       else {
-        this.#reserved[i]! += amount
+        reserved[i]! += amount
         if (this.#atRisk !== null) this.#atRisk[i]! += amount
       }
     }
+    this.#reserved = reserved
     return null
   }
 }
@@ -127,8 +130,4 @@ export class Reservation {
 /** What can be counted without an error. */
 function isAmount(amount: number | undefined): amount is number {
   return Number.isSafeInteger(amount) && amount! >= 0
-}
-
-function amountOf({ amount }: Charge): number {
-  return amount
 }

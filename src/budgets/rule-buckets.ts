@@ -2,9 +2,10 @@
 
 import { hash } from 'node:crypto'
 import { day } from '../base/units.ts'
-import type { BudgetBucket, BudgetWindow } from '../store/records/budget.ts'
+import type { BudgetWindow } from '../store/records/budget.ts'
 import type { BudgetUnit, SpendRule } from '../store/records/budget-rule.ts'
 import { periodEnds } from './calendar.ts'
+import type { LimitedBucket } from './charge.ts'
 
 /** A rule as budgets count by it. */
 export interface BudgetRule {
@@ -23,7 +24,7 @@ export interface BudgetRule {
 }
 
 /** The key has digests of what the rule counts and of the partition, and the end of a fixed window. */
-export interface Bucket extends BudgetBucket {
+export interface Bucket extends LimitedBucket {
   readonly rule: BudgetRule
 }
 
@@ -78,7 +79,7 @@ export class RuleBuckets {
       key.startsWith(this.#digest) &&
       key.endsWith(this.#end) &&
       key.length === ruleLength + partition + this.#end.length
-    return isOwn ? { rule: this.rule, bucket: key, window: this.#window } : null
+    return isOwn ? this.#bucket(key) : null
   }
 
   #advance(until: number): void {
@@ -92,11 +93,16 @@ export class RuleBuckets {
   #make(value: string | null): Bucket {
     const partition = this.#isPartitioned ? digestOf([this.#digest, value], valueLength) : ''
     const bucket = `${this.#digest}${partition}${this.#end}`
-    const made = { rule: this.rule, bucket, window: this.#window }
+    const made = this.#bucket(bucket)
     if (value !== null && value.length > maxLength) return made
     if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!)
     this.#buckets.set(value, made)
     return made
+  }
+
+  #bucket(bucket: string): Bucket {
+    const { limit, whenUnreachable } = this.rule
+    return { rule: this.rule, bucket, window: this.#window, limit, whenUnreachable }
   }
 }
 

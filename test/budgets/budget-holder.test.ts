@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
-import type { BudgetRefusal, Charge } from '../../src/budgets/charge.ts'
+import type { BudgetRefusal, LimitedBucket } from '../../src/budgets/charge.ts'
 import type { Reservation } from '../../src/budgets/reservation.ts'
 import {
   type BucketAccount,
@@ -70,26 +70,38 @@ class Place {
   }
 }
 
+interface Charge extends LimitedBucket {
+  readonly amount: number
+}
+
 function charge(amount: number, more: Partial<Charge> = {}): Charge {
   return { bucket: 'b', window: day, limit: 1_000, amount, whenUnreachable: 'closed', ...more }
 }
 
+function reserve(holder: BudgetHolder, charges: readonly Charge[], account = 'account') {
+  return holder.reserve(
+    account,
+    charges,
+    charges.map(({ amount }) => amount),
+  )
+}
+
 async function admitted(holder: BudgetHolder, ...charges: Charge[]): Promise<Reservation> {
-  const verdict = await holder.reserve('account', charges)
-  return 'charges' in verdict ? verdict : assert.fail(JSON.stringify(verdict))
+  const verdict = await reserve(holder, charges)
+  return 'buckets' in verdict ? verdict : assert.fail(JSON.stringify(verdict))
 }
 
 async function refused(holder: BudgetHolder, ...charges: Charge[]): Promise<BudgetRefusal> {
-  const verdict = await holder.reserve('account', charges)
-  return 'charges' in verdict ? assert.fail('it was admitted') : verdict
+  const verdict = await reserve(holder, charges)
+  return 'buckets' in verdict ? assert.fail('it was admitted') : verdict
 }
 
 test('far from a limit, calls are admitted at once, and a look reports what they spent', async () => {
   const place = new Place()
   const first = await admitted(place.holder, charge(5))
   for (let i = 0; i < 8; i++) {
-    const next = place.holder.reserve('account', [charge(5)])
-    assert.ok('charges' in next)
+    const next = reserve(place.holder, [charge(5)])
+    assert.ok('buckets' in next)
     next.settle([3])
   }
   first.settle([5])
@@ -129,12 +141,12 @@ test('calls that come during a step share the next one, and where they do not fi
   const place = new Place()
   const { promise, resolve } = Promise.withResolvers<void>()
   place.gate = promise
-  const calls = [400, 500, 300, 100].map(amount => place.holder.reserve('account', [charge(amount)]))
+  const calls = [400, 500, 300, 100].map(amount => reserve(place.holder, [charge(amount)]))
   assert.equal(place.steps.length, 1)
   resolve()
   const verdicts = await Promise.all(calls)
   assert.deepEqual(
-    verdicts.map(verdict => ('charges' in verdict ? verdict.reserved[0] : verdict.reason)),
+    verdicts.map(verdict => ('buckets' in verdict ? verdict.reserved[0] : verdict.reason)),
     [400, 500, 'over', 100],
   )
   assert.deepEqual(place.sum(), { spent: 0, leased: 1_000 })
@@ -145,11 +157,11 @@ test('a crowd near a limit takes few steps, however many of it fit', async () =>
   const { promise, resolve } = Promise.withResolvers<void>()
   place.gate = promise
   const calls = Array.from({ length: 200 }, (_, i) =>
-    place.holder.reserve('account', [charge(i % 2 === 0 ? 10 : 20), charge(1, { bucket: 'd', limit: 500 })]),
+    reserve(place.holder, [charge(i % 2 === 0 ? 10 : 20), charge(1, { bucket: 'd', limit: 500 })]),
   )
   resolve()
   const verdicts = await Promise.all(calls)
-  const reserved = verdicts.filter(verdict => 'charges' in verdict).map(({ reserved }) => reserved[0]!)
+  const reserved = verdicts.filter(verdict => 'buckets' in verdict).map(({ reserved }) => reserved[0]!)
   assert.equal(
     reserved.reduce((sum, one) => sum + one),
     1_000,
@@ -273,10 +285,10 @@ test('a limit that is raised during a step leaves no wait without a number', asy
   const { promise, resolve } = Promise.withResolvers<void>()
   place.gate = promise
   const late = refused(place.holder, charge(1, { ...held }))
-  const next = place.holder.reserve('account', [charge(1, { ...held, limit: 9 })])
+  const next = reserve(place.holder, [charge(1, { ...held, limit: 9 })])
   resolve()
   assert.equal((await late).wait, 1_000)
-  assert.ok('charges' in (await next))
+  assert.ok('buckets' in (await next))
   call.settle([0])
 })
 
@@ -335,8 +347,8 @@ test('while steps fail, calls wait for none of them, and a look finds out that t
   await admitted(place.holder, open)
   for (let second = 0; second < 10; second++) {
     place.clock.advance(1_000)
-    assert.ok('charges' in place.holder.reserve('account', [open]))
-    const refusal = place.holder.reserve('account', [charge(1)])
+    assert.ok('buckets' in reserve(place.holder, [open]))
+    const refusal = reserve(place.holder, [charge(1)])
     assert.equal('reason' in refusal && refusal.reason, 'store_unreachable')
     await place.holder.look()
   }
@@ -386,15 +398,15 @@ test('a step without an outcome keeps calls waiting for a second, those of its a
   const place = new Place()
   place.stuck = 'account'
   const open = charge(5, { whenUnreachable: 'open' })
-  const verdicts = [charge(5), open, open].map(charge => place.holder.reserve('account', [charge]))
+  const verdicts = [charge(5), open, open].map(charge => reserve(place.holder, [charge]))
   let over = 0
   for (const verdict of verdicts) void Promise.resolve(verdict).then(() => over++)
   await passing(t, 995)
   assert.equal(over, 0)
-  assert.ok('charges' in (await place.holder.reserve('another', [charge(5)])))
+  assert.ok('buckets' in (await reserve(place.holder, [charge(5)], 'another')))
   await passing(t, 5)
   assert.equal(over, 3)
-  assert.ok('charges' in place.holder.reserve('account', [open]))
+  assert.ok('buckets' in reserve(place.holder, [open]))
   // It says again what is leased to another account, although nothing comes of this one.
   place.clock.advance(5_000)
   void place.holder.look()
@@ -417,9 +429,9 @@ test('a share is drawn from for no longer than ten seconds after it was confirme
   const place = new Place()
   await admitted(place.holder, charge(5))
   place.clock.advance(10_000)
-  assert.ok('charges' in place.holder.reserve('account', [charge(1)]))
+  assert.ok('buckets' in reserve(place.holder, [charge(1)]))
   place.clock.advance(1)
-  assert.ok(place.holder.reserve('account', [charge(1)]) instanceof Promise)
+  assert.ok(reserve(place.holder, [charge(1)]) instanceof Promise)
 })
 
 test('what a process had reserved beyond the limit, as it had stopped, goes to no other call', async () => {
@@ -438,7 +450,7 @@ test('what a process had reserved beyond the limit, as it had stopped, goes to n
 test('nothing is drawn from a share under a limit that was lowered below what is used', async () => {
   const place = new Place()
   await admitted(place.holder, charge(10))
-  assert.ok('charges' in place.holder.reserve('account', [charge(10)]))
+  assert.ok('buckets' in reserve(place.holder, [charge(10)]))
   assert.equal((await refused(place.holder, charge(10, { limit: 15 }))).reason, 'over')
 })
 
@@ -513,7 +525,7 @@ test('closing waits for a step that is under way, and reports what it could not 
   const first = await admitted(place.holder, charge(10))
   const { promise, resolve } = Promise.withResolvers<void>()
   place.gate = promise
-  const last = place.holder.reserve('account', [charge(900)])
+  const last = reserve(place.holder, [charge(900)])
   first.settle([7])
   const closed = place.holder.close()
   resolve()
@@ -567,7 +579,7 @@ test('during an outage, budgets that the store never heard of are forgotten', as
   for (let second = 0; second < 40; second++) {
     place.clock.advance(600)
     const calls = Array.from({ length: 1_000 }, (_, i) =>
-      place.holder.reserve('account', [charge(5, { bucket: `${second}.${i}` })]),
+      reserve(place.holder, [charge(5, { bucket: `${second}.${i}` })]),
     )
     await Promise.all(calls)
     place.clock.advance(400)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
-import type { Charge } from '../../src/budgets/charge.ts'
+import type { LimitedBucket } from '../../src/budgets/charge.ts'
 import type { Budgets } from '../../src/store/contract/budgets.ts'
 import type { BudgetWindow } from '../../src/store/records/budget.ts'
 import { Database } from '../../src/store/sqlite/database/database.ts'
@@ -33,26 +33,26 @@ class Inventor {
   async call(times: number): Promise<void> {
     const log = { warn: () => {}, info: () => {} }
     const holder = new BudgetHolder({ budgets: this.#budgets, clock: this.#clock, log, lookPeriod: null })
-    const full = this.#charge('full', 5)
-    const first = await holder.reserve(account, [full])
-    if ('charges' in first) first.settle([5])
+    const full = this.#bucket('full', 5)
+    const first = await holder.reserve(account, [full], [5])
+    if ('buckets' in first) first.settle([5])
     for (let i = 0; i < times; i++) {
-      const call = await holder.reserve(account, [this.#charge(`b${this.#count++}`, 100)])
-      assert.ok('charges' in call)
+      const call = await holder.reserve(account, [this.#bucket(`b${this.#count++}`, 100)], [5])
+      assert.ok('buckets' in call)
       call.settle([0])
-      const refusal = await holder.reserve(account, [this.#charge(`b${this.#count++}`, 100), full])
+      const refusal = await holder.reserve(account, [this.#bucket(`b${this.#count++}`, 100), full], [5, 5])
       assert.ok('reason' in refusal)
       this.#clock.advance(500)
     }
     await holder.close()
   }
 
-  #charge(bucket: string, limit: number): Charge {
+  #bucket(bucket: string, limit: number): LimitedBucket {
     const window: BudgetWindow =
       this.#count % 4 < 2 || bucket === 'full'
         ? { kind: 'fixed', until: this.#until }
         : { kind: 'sliding', period: month }
-    return { bucket, window, limit, amount: 5, whenUnreachable: 'closed' }
+    return { bucket, window, limit, whenUnreachable: 'closed' }
   }
 }
 

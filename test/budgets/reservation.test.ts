@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
-import type { Charge } from '../../src/budgets/charge.ts'
+import type { LimitedBucket } from '../../src/budgets/charge.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { BudgetStep } from '../../src/store/records/budget.ts'
 import { ManualClock } from '../help/clock.ts'
@@ -20,12 +20,12 @@ async function reserved(t: TestContext) {
     return store.budgets.step(step)
   }
   const holder = new BudgetHolder({ budgets: { step }, clock: new ManualClock(), log, lookPeriod: null })
-  const charge: Charge = { bucket: 'b', window, limit, amount: 100, whenUnreachable: 'closed' }
-  const reservation = await holder.reserve('account', [charge])
-  assert.ok('charges' in reservation)
+  const bucket: LimitedBucket = { bucket: 'b', window, limit, whenUnreachable: 'closed' }
+  const reservation = await holder.reserve('account', [bucket], [100])
+  assert.ok('buckets' in reservation)
   const end = async () => {
     await holder.close()
-    const [sum] = await store.budgets.read('account', [charge])
+    const [sum] = await store.budgets.read('account', [bucket])
     return sum
   }
   const lookedAt = async () => {

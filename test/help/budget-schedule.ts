@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
-import type { BudgetRefusal, Charge } from '../../src/budgets/charge.ts'
+import type { BudgetRefusal, LimitedBucket } from '../../src/budgets/charge.ts'
 import type { Reservation } from '../../src/budgets/reservation.ts'
 import { readAccount } from '../../src/store/budget-ledger/ledger.ts'
 import type { MaybeAtOnce } from '../../src/store/contract/store.ts'
@@ -213,24 +213,28 @@ class Schedule implements Outcome {
     const of = all.filter(() => this.#random() < 0.7)
     if (of.length === 0) return
     if (of.some(({ window }) => window.kind === 'fixed' && window.until <= this.#time)) return
-    const charges = of.map(({ bucket, window, limit, isOpen }): Charge => {
-      const amount = 1 + this.#below(Math.max(1, Math.ceil(limit / 10 ** this.#below(4))))
-      return { bucket, window, limit, amount, whenUnreachable: isOpen ? 'open' : 'closed' }
-    })
+    const amounts = of.map(
+      ({ limit }) => 1 + this.#below(Math.max(1, Math.ceil(limit / 10 ** this.#below(4)))),
+    )
+    const buckets = of.map(
+      ({ bucket, window, limit, isOpen }): LimitedBucket => ({
+        ...{ bucket, window, limit, whenUnreachable: isOpen ? 'open' : 'closed' },
+      }),
+    )
     // What is admitted without the store may exceed the limit.
     const isBacked = !this.#isTroubled || of.some(({ isOpen }) => !isOpen)
-    const decision = program.holder.reserve(account, charges)
-    if (!(decision instanceof Promise) && 'charges' in decision && isBacked)
+    const decision = program.holder.reserve(account, buckets, amounts)
+    if (!(decision instanceof Promise) && 'buckets' in decision && isBacked)
       this.#truth.checkDraw(program, of, this.#time)
     this.#decide(program, decision, verdict => {
-      if (!('charges' in verdict)) {
-        const { amount, limit } = charges[verdict.charge]!
-        return this.#refused(program, verdict, amount <= Math.min(limit, of[verdict.charge]!.limit))
+      if (!('buckets' in verdict)) {
+        const maxAmount = Math.min(buckets[verdict.charge]!.limit, of[verdict.charge]!.limit)
+        return this.#refused(program, verdict, amounts[verdict.charge]! <= maxAmount)
       }
-      this.#note(`${program.name} admits ${charges.map(({ bucket, amount }) => `${bucket}=${amount}`)}`)
+      this.#note(`${program.name} admits ${of.map(({ bucket }, i) => `${bucket}=${amounts[i]}`)}`)
       this.#truth.calls.add({
         ...{ process: program, reservation: verdict, of, isBacked, used: of.map(() => 0) },
-        levels: this.#troubles.checkpoints ? [charges.map(({ amount }) => amount)] : null,
+        levels: this.#troubles.checkpoints ? [amounts] : null,
         ...{ ended: new Map(), forgiven: new Set() },
       })
     })
@@ -424,9 +428,9 @@ class Schedule implements Outcome {
     for (const { name, holder, isAlive } of this.#programs) {
       if (!isAlive) continue
       for (const { account, bucket, window, limit } of this.#spendings) {
-        const charge = { bucket, window, limit, amount: 1, whenUnreachable: 'closed' } as const
-        const verdict: Reservation | BudgetRefusal = await holder.reserve(account, [charge])
-        if ('charges' in verdict) verdict.settle([0])
+        const own = { bucket, window, limit, whenUnreachable: 'closed' } as const
+        const verdict: Reservation | BudgetRefusal = await holder.reserve(account, [own], [1])
+        if ('buckets' in verdict) verdict.settle([0])
         else if (verdict.reason === 'store_unreachable')
           this.#fault(`${name} does not know that the store is back`)
       }
@@ -438,8 +442,8 @@ class Schedule implements Outcome {
       const { account, bucket, window, limit } = of
       const amount = limit - readAccount(this.#store.accountOf(of), window, this.#time).spent
       if (amount <= 0 || (window.kind === 'fixed' && window.until <= this.#time)) continue
-      const charge = { bucket, window, limit, amount, whenUnreachable: 'closed' } as const
-      const verdict: Reservation | BudgetRefusal = await holder.reserve(account, [charge])
+      const own = { bucket, window, limit, whenUnreachable: 'closed' } as const
+      const verdict: Reservation | BudgetRefusal = await holder.reserve(account, [own], [amount])
       if ('reason' in verdict) this.#fault(`${amount} of ${account}/${bucket} are left, and cannot be had`)
     }
   }

@@ -1,7 +1,7 @@
 // Rehearses a request: the real steps decide, on a copy of their state. Nothing is counted, banned or logged,
 // and no origin is contacted.
 
-import type { Charge } from '../../budgets/charge.ts'
+import type { LimitedBucket } from '../../budgets/charge.ts'
 import { Reservation } from '../../budgets/reservation.ts'
 import { X509Certificate } from 'node:crypto'
 import { systemClock } from '../../base/clock.ts'
@@ -177,7 +177,8 @@ function planeOf(
 
 /** Nothing is reserved for a question. */
 const noBudgets = {
-  reserve: (_: string, charges: readonly Charge[]) => new Reservation(lender, '', charges, []),
+  reserve: (_: string, buckets: readonly LimitedBucket[], amounts: readonly number[]) =>
+    new Reservation(lender, '', buckets, amounts, []),
 }
 const lender = { lend: () => 'granted' as const }
 

@@ -36,6 +36,6 @@ export function countDenied({ plane }: Exchange, { gateway, denial }: AiExchange
 }
 
 function outcomeOf(verdict: Reservation | BudgetRefusal): BudgetOutcome {
-  if ('charges' in verdict) return verdict.isGranted ? 'granted' : 'granted_without_store'
+  if ('buckets' in verdict) return verdict.isGranted ? 'granted' : 'granted_without_store'
   return verdict.reason === 'never' ? 'never_fits' : verdict.reason
 }

@@ -8,7 +8,7 @@ import { SessionWorstCase } from '../../ai/worst-case/session.ts'
 import { bucketsOf } from '../../budgets/buckets.ts'
 import { type PolicyLimit, policyBuckets } from '../../budgets/policies/decide.ts'
 import { CallBudget, type Parts } from '../../budgets/call-budget.ts'
-import type { BudgetRefusal, Charge } from '../../budgets/charge.ts'
+import type { BudgetRefusal } from '../../budgets/charge.ts'
 import type { Bucket, BudgetRule } from '../../budgets/rule-buckets.ts'
 import { amountInWords } from '../../budgets/rule-words.ts'
 import type { Reservation } from '../../budgets/reservation.ts'
@@ -57,11 +57,8 @@ export function reserveFor(x: Exchange, ai: AiExchange): Verdict {
     return refuseForGood(ai, 'unpriced', JSON.stringify(`${demand.provider}/${demand.model ?? '?'}`))
   }
   if (counted !== undefined && worst!.insert !== null) ai.body = insertMaxTokens(ai.body!, worst!.insert)
-  demand.charges = buckets.map(({ rule, bucket, window }): Charge => {
-    const { limit, unit, whenUnreachable } = rule
-    return { bucket, window, limit, amount: amountIn(unit, cost, worst), whenUnreachable }
-  })
-  const verdict = x.plane.ai!.budgets.reserve(ai.gateway!.account, demand.charges)
+  demand.amounts = amountsOf(buckets, cost, worst)
+  const verdict = x.plane.ai!.budgets.reserve(ai.gateway!.account, buckets, demand.amounts)
   return verdict instanceof Promise
     ? verdict.then(verdict => conclude(x, ai, demand, verdict, false))
     : conclude(x, ai, demand, verdict, true)
@@ -119,6 +116,13 @@ function bucketsFor(ai: AiExchange, { provider, model, worst }: Demand, now: num
   return limits.length === 0 ? ofRules : [...ofRules, ...policyBuckets(limits, now)]
 }
 
+/** The most that a call can spend in each bucket. */
+function amountsOf(buckets: readonly Bucket[], cost: number | null, worst: WorstCase | null): number[] {
+  const amounts: number[] = []
+  for (const { rule } of buckets) amounts.push(amountIn(rule.unit, cost, worst))
+  return amounts
+}
+
 function amountIn(unit: BudgetUnit, cost: number | null, worst: WorstCase | null): number {
   if (unit === 'concurrency') return 1
   return unit === 'cost' ? cost! : worst!.tokensIn + worst!.tokensOut
@@ -134,7 +138,7 @@ class Demand {
   /** Those of the rates come last. */
   buckets: readonly Bucket[] = noBuckets
   rates: readonly PassedRate[] = noRates
-  charges: readonly Charge[] = noCharges
+  amounts: readonly number[] = noAmounts
   flatCost: number | null = null
   readonly #prices: AiServices['prices']
 
@@ -164,7 +168,7 @@ class Demand {
 
   partsOf(charge: number): Parts {
     const worst = this.worst
-    const { amount } = this.charges[charge]!
+    const amount = this.amounts[charge]!
     const { unit } = this.buckets[charge]!.rule
     if (worst === null || unit === 'concurrency') return { tokensOut: 0, input: amount }
     const silent = { ...worst, tokensOut: 0, audioOut: 0 }
@@ -193,7 +197,7 @@ function conclude(
 ): Refusal | null {
   const { buckets, rates, now } = demand
   const own = buckets.length - rates.length
-  if ('charges' in verdict) {
+  if ('buckets' in verdict) {
     countDecision(x, verdict, isAtOnce)
     const budget = new CallBudget(verdict, demand)
     // Its caller has left meanwhile.
@@ -236,13 +240,13 @@ const noBody = Buffer.alloc(0)
 const noBuckets: readonly Bucket[] = []
 const unknownModels: WorstCase['otherModels'] = [null]
 const noRates: readonly PassedRate[] = []
-const noCharges: readonly Charge[] = []
+const noAmounts: readonly number[] = []
 const noLimits: readonly PolicyLimit[] = []
 
 function refusalOf(ai: AiExchange, demand: Demand, refused: BudgetRefusal): Refusal {
   const { reason, wait } = refused
   const { rule } = demand.buckets[refused.charge]!
-  const { amount } = demand.charges[refused.charge]!
+  const amount = demand.amounts[refused.charge]!
   if (reason === 'store_unreachable') return uncounted(rule)
   if (reason === 'never') return refuseForGood(ai, 'over', neverText(demand, refused))
   const retryAfter = secondsOf(wait)
@@ -292,7 +296,7 @@ const longestRetry = 60
 
 function neverText(demand: Demand, { charge, limit }: BudgetRefusal): string {
   const { rule } = demand.buckets[charge]!
-  const { amount } = demand.charges[charge]!
+  const amount = demand.amounts[charge]!
   const text = `the ${rule.owner} has a spend limit of ${inWords(rule)}, and this call may take ${amountInWords(rule.unit, amount)}`
   const { input } = demand.partsOf(charge)
   if (demand.maxTokens === null || amount <= input) return text

@@ -13,7 +13,11 @@ function bucket(changes: Partial<BudgetRule> = {}, window?: Bucket['window']): B
     ...{ period: 24 * hour, whenUnreachable: 'closed' },
     ...changes,
   }
-  return { rule, bucket: rule.id, window: window ?? { kind: 'fixed', until: now + hour } }
+  const { id, limit, whenUnreachable } = rule
+  return {
+    ...{ rule, bucket: id, limit, whenUnreachable },
+    window: window ?? { kind: 'fixed', until: now + hour },
+  }
 }
 
 const left = (...amounts: readonly number[]) => ({ remaining: (i: number) => amounts[i]! })
