@@ -1,6 +1,6 @@
 // The response fields about budgets: ours (RFC 9651), and those of draft-ietf-httpapi-ratelimit-headers-10.
 
-import { memoizeEach } from '../../base/memo.ts'
+import { memoizeEach, memoizeLast } from '../../base/memo.ts'
 import type { BudgetRefusal } from '../../budgets/charge.ts'
 import type { Reservation } from '../../budgets/reservation.ts'
 import type { Bucket, BudgetRule } from '../../budgets/rule-buckets.ts'
@@ -22,30 +22,39 @@ export function budgetLines(
       tightest = i
     }
   }
-  const first = buckets[tightest]!
-  const fields = fieldsOf(first.rule)
+  const shared = sharedOf(buckets)
+  const first = shared.fields[tightest]!
   const remaining = reservation.remaining(tightest)
-  const reset = resetOf(first, now)
-  let items = fields.item(remaining, reset)
-  for (let i = 0; i < buckets.length; i++) {
-    if (i === tightest) continue
-    const bucket = buckets[i]!
-    items += `, ${fieldsOf(bucket.rule).item(reservation.remaining(i), resetOf(bucket, now))}`
-  }
-  return `svc-aig-budget: ${items}\r\n${fields.limit(remaining, reset)}${policyLine(buckets, tightest)}`
+  const reset = resetOf(buckets[tightest]!, now)
+  let lines = first.firstItem(remaining, reset)
+  for (let i = 0; i < buckets.length; i++)
+    if (i !== tightest)
+      lines += shared.fields[i]!.furtherItem(reservation.remaining(i), resetOf(buckets[i]!, now))
+  shared.policyLines[tightest] ??= policyLine(buckets, tightest)
+  return lines + first.limit(remaining, reset) + shared.policyLines[tightest]
+}
+
+/** What calls with the same budgets share. */
+interface Shared {
+  readonly buckets: readonly Bucket[]
+  readonly fields: readonly BudgetFields[]
+  /** By which budget comes first. */
+  readonly policyLines: (string | undefined)[]
 }
 
 /** Most calls are like the one before. */
-let last: { readonly buckets: readonly Bucket[]; readonly tightest: number; readonly line: string } | null =
-  null
+let latest: Shared | null = null
+
+function sharedOf(buckets: readonly Bucket[]): Shared {
+  if (latest?.buckets !== buckets)
+    latest = { buckets, fields: buckets.map(({ rule }) => fieldsOf(rule)), policyLines: [] }
+  return latest
+}
 
 function policyLine(buckets: readonly Bucket[], tightest: number): string {
-  if (last?.buckets === buckets && last.tightest === tightest) return last.line
   const policies = buckets.map(({ rule }) => fieldsOf(rule).policy)
   const [first] = policies.splice(tightest, 1)
-  const line = `RateLimit-Policy: ${[first, ...policies].join(', ')}\r\n`
-  last = { buckets, tightest, line }
-  return line
+  return `RateLimit-Policy: ${[first, ...policies].join(', ')}\r\n`
 }
 
 /** Returns the lines of a refused call, about the budget that it does not fit in. */
@@ -53,7 +62,7 @@ export function refusedLines(bucket: Bucket, { limit, spent, wait }: BudgetRefus
   const fields = fieldsOf(bucket.rule)
   const remaining = limit - spent
   const reset = Number.isFinite(wait) ? secondsOf(wait) : resetOf(bucket, now)
-  return `svc-aig-budget: ${fields.item(remaining, reset)}\r\n${fields.limit(remaining, reset)}RateLimit-Policy: ${fields.policy}\r\n`
+  return `${fields.firstItem(remaining, reset)}${fields.limit(remaining, reset)}RateLimit-Policy: ${fields.policy}\r\n`
 }
 
 /** Seconds until all of it is free again; null where that is not known without the store. */
@@ -66,7 +75,8 @@ const fieldsOf = memoizeEach((rule: BudgetRule) => new BudgetFields(rule))
 /** What the fields say about one rule; only the amount that is left and the time change. */
 class BudgetFields {
   readonly policy: string
-  readonly #opening: string
+  readonly #firstOpening: string
+  readonly #furtherOpening: string
   readonly #limitOpening: string
   readonly #isCost: boolean
   readonly #scale: number
@@ -78,19 +88,25 @@ class BudgetFields {
     this.#scale = this.#isCost ? nanosOfQuota : 1
     const window = period === undefined ? '' : `;w=${secondsOf(period)}`
     this.policy = `${name};q=${this.#quota(limit)};qu="${quotaUnits[unit]}"${window}`
-    this.#opening = `"${id}";owner=${owner};unit=${unit};limit=${this.#amount(limit)};remaining=`
-    this.#limitOpening = `RateLimit: ${name};r=`
+    const opening = `"${id}";owner=${owner};unit=${unit};limit=${this.#amount(limit)};remaining=`
+    this.#firstOpening = `svc-aig-budget: ${opening}`
+    this.#furtherOpening = `, ${opening}`
+    this.#limitOpening = `\r\nRateLimit: ${name};r=`
   }
 
-  /** Of `svc-aig-budget`; US dollars, tokens or calls. */
-  item(remaining: number, reset: number | null): string {
-    const end = reset === null ? '' : `;reset=${reset}`
-    return `${this.#opening}${this.#amount(Math.max(0, remaining))}${end}`
+  /** The beginning of `svc-aig-budget`; US dollars, tokens or calls. */
+  firstItem(remaining: number, reset: number | null): string {
+    return this.#firstOpening + this.#amount(Math.max(0, remaining)) + endOfItem(reset)
   }
 
+  /** A further item of the same line. */
+  furtherItem(remaining: number, reset: number | null): string {
+    return this.#furtherOpening + this.#amount(Math.max(0, remaining)) + endOfItem(reset)
+  }
+
+  /** The end of that line, and the one of `RateLimit`. */
   limit(remaining: number, reset: number | null): string {
-    const end = reset === null ? '\r\n' : `;t=${reset}\r\n`
-    return `${this.#limitOpening}${this.#quota(Math.max(0, remaining))}${end}`
+    return this.#limitOpening + this.#quota(Math.max(0, remaining)) + endOfLimit(reset)
   }
 
   /** At most 15 digits (RFC 9651 section 3.3.1). */
@@ -108,6 +124,18 @@ class BudgetFields {
     return `${dollars}.${rest < 10 ? '00' : rest < 100 ? '0' : ''}${rest}`
   }
 }
+
+function endOfItem(reset: number | null): string {
+  return reset === null ? '' : resetText(reset)
+}
+
+function endOfLimit(reset: number | null): string {
+  return reset === null ? '\r\n' : limitReset(reset)
+}
+
+// Each lasts a second.
+const resetText = memoizeLast((reset: number) => `;reset=${reset}`)
+const limitReset = memoizeLast((reset: number) => `;t=${reset}\r\n`)
 
 /** A quota is an integer: millionths of a dollar. */
 const nanosOfQuota = 1000
