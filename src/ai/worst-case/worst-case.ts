@@ -155,20 +155,19 @@ function worstOfWriting(
 ): WorstCase | null {
   const limit = limitOfWriting(scan, operation, defaultMaxTokens)
   if (limit === null) return null
-  const perPrompt = operation.times.reduce((max, name) => Math.max(max, numberOf(scan, name)), 1)
-  const responses = product(perPrompt * candidatesIn(scan, operation), promptsIn(scan))
+  const responses = product(timesIn(scan, operation) * candidatesIn(scan, operation), promptsIn(scan))
   const rejected = lengthOf(scan, 'prediction')
   const written = product(sum(limit.tokens, rejected), responses)
   const uses = hostedUses(scan, operation, model)
-  const once = sum(tokensOfText(body.length - media.bytes), media.tokens, overheadOf(scan), elsewhereOf(scan))
+  const given = sum(tokensOfText(body.length - media.bytes), media.tokens)
+  const once = sum(given, overheadOf(scan) + elsewhereOf(scan))
   // The model reads all again after each use of a tool that the provider runs, and what it had written.
   const tokensIn =
     uses.all === 0
       ? once
       : sum(
           product(once, uses.all + 1),
-          product(tokensOfResult, (uses.all * (uses.all + 1)) / 2),
-          product(written, uses.all),
+          sum(product(tokensOfResult, (uses.all * (uses.all + 1)) / 2), product(written, uses.all)),
         )
   const times = mayCompact(scan) ? 2 : 1
   return {
@@ -217,13 +216,15 @@ function overheadOf({ hasTools }: RequestScan): number {
 
 /** Of earlier turns, a prompt or a cache that the provider has: the request only names them. */
 function elsewhereOf(scan: RequestScan): number {
-  const { json } = scan
-  const isNamed = scan.members.some(({ name, start, end }) => {
-    if (name === 'prompt') return json[start] === brace
-    if (name === 'input') return json[start] === bracket && hasReference(json, { start, end })
-    return nameElsewhere.has(name) && json[start] !== letterN
-  })
-  return isNamed ? tokensElsewhere : 0
+  for (const member of scan.members) if (isElsewhere(scan.json, member)) return tokensElsewhere
+  return 0
+}
+
+function isElsewhere(json: Buffer, member: ScannedMember): boolean {
+  const { name, start } = member
+  if (name === 'prompt') return json[start] === brace
+  if (name === 'input') return json[start] === bracket && hasReference(json, member)
+  return nameElsewhere.has(name) && json[start] !== letterN
 }
 
 function hasReference(json: Buffer, input: Span): boolean {
@@ -304,6 +305,13 @@ function countAt(json: Buffer, { start, end }: Span): number {
   const text = json.toString('latin1', start, end)
   const number = Number(text[0] === '"' ? text.slice(1, -1) : text)
   return number > 1 ? Math.min(Math.ceil(number), Number.MAX_SAFE_INTEGER) : 1
+}
+
+/** The responses that are asked for, under names of the top level. */
+function timesIn(scan: RequestScan, { times }: Writing): number {
+  let max = 1
+  for (const name of times) max = Math.max(max, numberOf(scan, name))
+  return max
 }
 
 function candidatesIn(scan: RequestScan, { hasCandidates, limit }: Writing): number {
@@ -483,11 +491,8 @@ function product(one: number, other: number): number {
   return Math.min(one * other, maxSum)
 }
 
-function sum(...numbers: readonly number[]): number {
-  return Math.min(
-    numbers.reduce((sum, number) => sum + number),
-    maxSum,
-  )
+function sum(one: number, other: number): number {
+  return Math.min(one + other, maxSum)
 }
 
 /** Input and output together are safe, too. */
