@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { connect, createSecureContext } from 'node:tls'
 import { freePort } from '../../test/help/free-port.ts'
-import { ROOT } from '../load/installed.ts'
+import { programIn, ROOT } from '../load/installed.ts'
 import { emptyFolder, keep, launch } from '../load/launch.ts'
 import { residentMemory } from '../load/proc.ts'
 import { identityFiles } from '../load/tls.ts'
@@ -17,8 +17,8 @@ export interface IdleOptions {
   readonly isTls: boolean
   /** Requests that come before. */
   readonly warmUp: number
-  /** The path of the program in this tree. */
-  readonly program: string
+  /** The path of a program in this tree; undefined for what `npm start` starts. */
+  readonly program: string | undefined
 }
 
 /** What idle connections take: resident MiB with the first of them and with all, and KiB of each that came between. */
@@ -41,7 +41,7 @@ const [usual, quick] = [5_000, 2_000]
 export const measureIdleTls: Measure = async (peers, _origin, isQuick) => {
   if (!peers.has('gatehouse')) return {}
   const count = isQuick ? quick : usual
-  const { each } = await measureIdle({ count, isTls: true, warmUp: 0, program: 'src/main.ts' })
+  const { each } = await measureIdle({ count, isTls: true, warmUp: 0, program: undefined })
   return { idleTls: { value: each } }
 }
 
@@ -50,7 +50,7 @@ export async function measureIdle({ count, isTls, warmUp, program }: IdleOptions
   const path = keep('idle.yaml', config(port, await freePort(), count, isTls))
   const server = await launch('gatehouse idle', port, {
     file: process.execPath,
-    args: [join(ROOT, program), 'start', '--config', path],
+    args: [program === undefined ? programIn(undefined) : join(ROOT, program), 'start', '--config', path],
     env: { GATEHOUSE_DATA: emptyFolder() },
   })
   const clients = new IdleClients(port, isTls)

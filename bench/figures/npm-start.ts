@@ -1,8 +1,5 @@
 // The memory of `npm start`, with one process, once it is idle behind a few requests.
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ROOT } from '../load/installed.ts'
 import { statusOf } from '../load/launch.ts'
 import { launchPeer } from '../load/peers.ts'
 import { gatehouse } from '../load/peers/gatehouse.ts'
@@ -14,11 +11,10 @@ const requests = 10
 const idle = 5_000
 const mebibyteInMb = 2 ** 20 / 1e6
 
-/** Builds the package first, which the launcher then starts, and reads the second start: the first compiles what the next finds. */
+/** Reads the second start: the first compiles what the next finds. */
 export const measureNpmStart: Measure = async (peers, origin) => {
   if (!peers.has('gatehouse')) return {}
-  execFileSync(process.execPath, [join(ROOT, 'build/package.ts')])
-  const peer = gatehouse('npm start', { program: 'bin/gatehouse.js' })
+  const peer = gatehouse()
   await (await launchPeer(peer, origin)).stop()
   const gateway = await launchPeer(peer, origin)
   try {

@@ -1,7 +1,6 @@
 // Measures all parts of a bench that were asked for, one after the other, for run.ts.
 import { execFileSync } from 'node:child_process'
 import { cpus, release, totalmem, type } from 'node:os'
-import { join } from 'node:path'
 import { FIGURES, type Figures } from '../figures/figures.ts'
 import { measureHeat } from '../interleaved/measure-heat.ts'
 import { type Profile, profile } from '../profile/profile.ts'
@@ -115,10 +114,8 @@ function runProfile(peers: Peers, origin: number, isQuick: boolean): Promise<Pro
   return profile(peers, profiled, origin, length)
 }
 
-/** Measures the package, which is what is shipped. */
 async function measureStartup(origin: number): Promise<number> {
-  execFileSync(process.execPath, [join(ROOT, 'build/package.ts')])
-  const peer = gatehouse('gatehouse', { program: 'dist/main.js' })
+  const peer = gatehouse()
   const times: number[] = []
   while (times.length < STARTS) {
     const proxy = await launchPeer(peer, origin)

@@ -6,6 +6,11 @@ import { join } from 'node:path'
 /** The top of this source tree. */
 export const ROOT = join(import.meta.dirname, '../..')
 
+/** Returns the path of what is started: what `npm start` starts here, or the sources of the tree in a folder. */
+export function programIn(root: string | undefined): string {
+  return root === undefined ? join(ROOT, 'bin/gatehouse.js') : join(root, 'src/main.ts')
+}
+
 /** Returns the version of the package in a folder, or null where there is none. */
 export function packageVersion(folder: string): string | null {
   const path = join(folder, 'package.json')

@@ -1,4 +1,6 @@
 // The load bench, run by `npm run bench`: Gatehouse and its peers behind the same origin and load, as ratios to nginx.
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { beAlone } from './alone.ts'
 import { collect } from './collect.ts'
 import { commandVersion, ROOT } from './installed.ts'
@@ -20,6 +22,8 @@ else await bench(options)
 
 async function bench(options: Options): Promise<void> {
   await beAlone()
+  // What is measured is what is shipped: the launcher starts what was built last.
+  execFileSync(process.execPath, [join(ROOT, 'build/package.ts')])
   const origin = await launchOrigin()
   const results = await collect(options, origin.port)
   await origin.stop()

@@ -1,8 +1,8 @@
 // The management API of Gatehouse as a contestant: one OAuth client in Redis, read again and again by a token.
-import { join } from 'node:path'
 import type { Call } from '../call.ts'
-import { packageVersion, ROOT as FOLDER } from '../installed.ts'
+import { packageVersion, programIn, ROOT } from '../installed.ts'
 import { emptyFolder, keep, type Running } from '../launch.ts'
+import { ADMIN } from '../mixes.ts'
 import type { Peer } from '../peers.ts'
 import { emptyDatabase } from '../redis-server.ts'
 import { firstStartIn } from './gatehouse-ai.ts'
@@ -17,16 +17,16 @@ const CLIENT = {
   logo_uri: 'https://app.example/logo.png',
 }
 
-/** Makes a peer of the side port of the Gatehouse in a source tree. */
-export function gatehouseAdmin(name = 'gatehouse admin', root = FOLDER): Peer {
+/** Makes a peer of the side port. */
+export function gatehouseAdmin(): Peer {
   let read: Call | null = null
   return {
-    name,
+    name: ADMIN,
     refusal: 521,
-    version: () => packageVersion(root),
+    version: () => packageVersion(ROOT),
     async prepare(port) {
       const path = keep('gatehouse-admin.yaml', config(port, await emptyDatabase()))
-      const args = [join(root, 'src/main.ts'), 'start', '--config', path]
+      const args = [programIn(undefined), 'start', '--config', path]
       return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() }, prints: /\bsvct_[\w-]+/ }
     },
     settle: async running => {

@@ -1,7 +1,6 @@
 // The AI routes of Gatehouse as contestants of the bench: a new store, its first token, and everything on.
-import { join } from 'node:path'
 import { type Door, PROVIDER_DOOR } from '../call.ts'
-import { commandVersion, packageVersion, ROOT } from '../installed.ts'
+import { commandVersion, packageVersion, programIn, ROOT } from '../installed.ts'
 import { freePort } from '../../../test/help/free-port.ts'
 import { emptyFolder, keep, type Running } from '../launch.ts'
 import { NATIVE_IN_REDIS } from '../mixes.ts'
@@ -21,22 +20,30 @@ const ALIAS_NAME = 'openai-gpt-4o-mini'
 
 type Route = 'native' | 'REST' | 'alias'
 
-/** Makes a peer of one kind of AI route of the Gatehouse in a source tree. */
+interface AiOptions {
+  /** The folder of a tree whose sources are started; by default, what `npm start` starts in this one is. */
+  readonly root?: string
+  /** Make further settings. */
+  readonly settings?: () => Promise<string>
+  readonly zones?: (origin: number) => Promise<string>
+}
+
+/** Makes a peer of one kind of AI route. */
 export function gatehouseAi(
   route: Route,
   name = `gatehouse ${route}`,
-  { root = ROOT, settings = async () => '', zones = async (_origin: number) => 'zones: []\n' } = {},
+  { root, settings = async () => '', zones = async () => 'zones: []\n' }: AiOptions = {},
 ): Peer {
   return {
     name,
     refusal: 521,
-    version: () => packageVersion(root),
+    version: () => packageVersion(root ?? ROOT),
     async prepare(port, origin) {
       const admin = await freePort()
       const more = (await settings()) + (await zones(origin))
       const models = route === 'alias' ? aliasOf(origin) : ''
       const path = keep('gatehouse-ai.yaml', config(port, admin, origin) + models + more)
-      const args = [join(root, 'src/main.ts'), 'start', '--config', path]
+      const args = [programIn(root), 'start', '--config', path]
       const env = { GATEHOUSE_DATA: emptyFolder() }
       return { file: process.execPath, args, env, prints: TOKEN, metrics: admin }
     },
@@ -85,9 +92,13 @@ const governance = {
 } as const
 
 /** The native route of a gateway with some of what governs: nothing, a token, log entries without or with bodies, or all and a rate limit that is far away, or also three budgets. */
-export function gatehouseWith(settings: keyof typeof governance, name: string, { root = ROOT } = {}): Peer {
+export function gatehouseWith(
+  settings: keyof typeof governance,
+  name: string,
+  options: AiOptions = {},
+): Peer {
   return {
-    ...gatehouseAi('native', name, { root }),
+    ...gatehouseAi('native', name, options),
     settle: running => change(running, governance[settings]),
   }
 }

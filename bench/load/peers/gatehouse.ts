@@ -1,43 +1,34 @@
 // Gatehouse as a contestant of the bench, and on both sides of bench/compare.ts.
-import { join } from 'node:path'
-import { packageVersion, ROOT } from '../installed.ts'
+import { packageVersion, programIn, ROOT } from '../installed.ts'
 import { freePort } from '../../../test/help/free-port.ts'
 import { emptyFolder, keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'
 import { identityFiles } from '../tls.ts'
 
 interface GatehouseOptions {
-  /** The folder of its source tree. */
+  /** The folder of a tree whose sources are started; by default, what `npm start` starts in this one is. */
   readonly root?: string
   /** Makes further settings. */
   readonly more?: () => Promise<string>
   readonly workers?: number
-  /** Its path in the tree. */
-  readonly program?: string
   readonly logsAccess?: boolean
 }
 
-/** Makes a peer of the Gatehouse in a source tree. */
+/** Makes a peer of Gatehouse. */
 export function gatehouse(
   name = 'gatehouse',
-  {
-    root = ROOT,
-    more = async () => '',
-    workers = 0,
-    program = 'src/main.ts',
-    logsAccess = true,
-  }: GatehouseOptions = {},
+  { root, more = async () => '', workers = 0, logsAccess = true }: GatehouseOptions = {},
 ): Peer {
   return {
     name,
     refusal: 521,
-    version: () => packageVersion(root),
+    version: () => packageVersion(root ?? ROOT),
     async prepare(port, origin, isTls = false) {
       const path = keep(
         'gatehouse.yaml',
         config(workers, port, await freePort(), origin, isTls, logsAccess) + (await more()),
       )
-      const args = [join(root, program), 'start', '--config', path]
+      const args = [programIn(root), 'start', '--config', path]
       return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() } }
     },
   }

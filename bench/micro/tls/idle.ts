@@ -7,7 +7,7 @@ const { before, after, each } = await measureIdle({
   count,
   isTls: process.env.PLAIN !== '1',
   warmUp: Number(process.env.WARM ?? 0),
-  program: process.env.PROGRAM ?? 'src/main.ts',
+  program: process.env.PROGRAM,
 })
 console.log(
   `${count} idle connections: ${before.toFixed(0)} MiB with ${first}, ${after.toFixed(0)} MiB with all`,
