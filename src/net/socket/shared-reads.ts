@@ -75,7 +75,8 @@ class Reads {
   /** By Node's own way, which stops to read. */
   #passOn(handle: Handle, bytes: Buffer): void {
     stream!.streamBaseState[stream!.kArrayBufferOffset] = 0
-    this.#standard.call(handle, new Uint8Array(bytes).buffer)
+    const { buffer } = this.#target === shared ? new Uint8Array(bytes) : this.#target
+    this.#standard.call(handle, buffer as ArrayBuffer)
   }
 }
 
