@@ -3,7 +3,20 @@
 import type { AiFields } from '../ai-call/request-fields.ts'
 import type { FieldId } from '../../http1/fields/fields.ts'
 import type { ProviderLines } from '../ai-call/outbound-call.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
+import type { Origin } from '../origin/origin.ts'
+import type { OutboundRequest } from '../origin/outbound-head.ts'
+import type { Plane } from '../snapshot/plane.ts'
+import type { EdgeRoute } from '../snapshot/snapshot.ts'
 import type { UntrustedLines } from './forwarded-trust.ts'
+
+interface Outbound {
+  readonly head: RequestHead
+  readonly route: EdgeRoute | null
+  readonly origin: Origin | null
+  readonly snapshot: Plane['snapshot']
+  readonly request: OutboundRequest
+}
 
 export class LastRequest {
   aiFields: AiFields | null = null
@@ -13,4 +26,5 @@ export class LastRequest {
   searchedFields: readonly string[] = []
   credentialPlace: string | null = null
   untrustedLines: UntrustedLines | null = null
+  outbound: Outbound | null = null
 }

@@ -93,18 +93,19 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
   }
 
   send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean {
-    if (body === null && !head.isChunked) {
+    const { isChunked } = head.request.parts
+    if (body === null && !isChunked) {
       this.write(headText(head))
       return true
     }
-    const writer = new BodyWriter(this, headText(head), head.isChunked ? 'chunked' : 'length')
+    const writer = new BodyWriter(this, headText(head), isChunked ? 'chunked' : 'length')
     const mayWrite = body === null || writer.data(body)
     writer.end(trailers)
     return mayWrite
   }
 
   begin(head: OutboundHead, lease: Lease): RequestSink {
-    return new BodyWriter(lease, headText(head), head.isChunked ? 'chunked' : 'length')
+    return new BodyWriter(lease, headText(head), head.request.parts.isChunked ? 'chunked' : 'length')
   }
 
   write(data: string | Buffer): boolean {

@@ -31,8 +31,9 @@ export class RepeatedHead {
   /** Returns the previous head if all its bytes come again at `start`. */
   repeated(bytes: Buffer, start: number, limits: HeadLimits): RequestHead | null {
     const { size } = this
-    if (limits !== this.#limits || bytes.length - start < size) return null
-    return bytes.compare(this.#bytes, 0, size, start, start + size) === 0 ? this.#head : null
+    const head = this.#head
+    if (head === null || limits !== this.#limits || bytes.length - start < size) return null
+    return bytes.compare(this.#bytes, 0, size, start, start + size) === 0 ? head.repeated() : null
   }
 
   parse(bytes: Buffer, start: number, end: number, limits: HeadLimits): RequestHead | HeadFault {

@@ -49,6 +49,7 @@ export class RequestHead implements FieldReader, RequestLine {
   /** Cached `crossingLines`, and whether they are one flat string. */
   #crossing: string | null = null
   #isFlat = false
+  #isRepeated = false
 
   constructor(maxFields = Number.POSITIVE_INFINITY) {
     this.#maxFields = maxFields
@@ -68,6 +69,16 @@ export class RequestHead implements FieldReader, RequestLine {
     if (atHome) return crossingLines(this, true, true)
     this.#crossing ??= crossingLines(this)
     return this.#crossing
+  }
+
+  /** Whether it is the head of more than one request. */
+  get isRepeated(): boolean {
+    return this.#isRepeated
+  }
+
+  repeated(): this {
+    this.#isRepeated = true
+    return this
   }
 
   takeLines(from: RequestHead): void {

@@ -139,6 +139,30 @@ test('a client is vouched for at the side port of this gateway, and nowhere else
   }
 })
 
+test('a repeated head goes on as before, with a ray of its own, until something else has changed', t => {
+  const text = request('GET /a', 'X-A: 1')
+  const first = stepsOver(t, [origin], { name: 'gate' }).located(text)
+  const { client, head } = first
+  const textFor = (x: typeof first) => {
+    const sent = headText(outboundHead(Object.assign(x, { client, head, outgoing: head }), '127.0.0.1'))
+    assert.ok(sent.endsWith(`svc-ray: ${x.ray}\r\n\r\n`))
+    return sent.slice(0, sent.indexOf('svc-ray'))
+  }
+  const expected = textFor(first)
+  head.repeated()
+  for (let i = 0; i < 3; i++)
+    assert.equal(textFor(stepsOver(t, [origin], { name: 'gate' }).located(text)), expected)
+  const x = first
+  for (let i = 0; i < 3; i++) assert.equal(textFor(x), expected)
+  const { request: shared } = outboundHead(x, '127.0.0.1')
+  assert.equal(outboundHead(x, '127.0.0.1').request, shared)
+  const other = stepsOver(t, [origin], { name: 'other' }).located(text)
+  assert.equal(textFor(other), expected.replaceAll('gate', 'other'))
+  assert.equal(textFor(x), expected)
+  const moved = stepsOver(t, ['http://127.0.0.1:9090'], { name: 'gate' }).located(text)
+  assert.notEqual(outboundHead(Object.assign(moved, { client, head, outgoing: head }), '').request, shared)
+})
+
 test('whatever a client sends, its head goes on as one head with one Host and one framing', t => {
   const steps = stepsOver(t, [origin], { zone: { hosts: ['site.test'], isDefault: true } })
   const name = fc.constantFrom(

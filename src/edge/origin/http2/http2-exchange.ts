@@ -9,7 +9,7 @@ import type { Phase } from '../../../errors/catalogue/phase.ts'
 import type { ResponseHandler, ResponseBody } from '../response-handler.ts'
 import type { Dial } from '../dial/dial.ts'
 import { Lease, type LeasedConnection, type RequestSink } from '../lease.ts'
-import type { OutboundHead } from '../outbound-head.ts'
+import { headLines, type OutboundHead } from '../outbound-head.ts'
 
 interface MultiplexedConnection {
   readonly session: ClientSession
@@ -155,8 +155,8 @@ export class Http2Exchange implements LeasedConnection, StreamUser {
 
   #open(head: OutboundHead, isWhole: boolean): ClientStream {
     const { session, scheme } = this.#connection
-    const { method, target, authority } = head
-    const lines = head.takesTrailers ? `te: trailers\r\n${head.lines}` : head.lines
+    const { method, target, authority, takesTrailers } = head.request.parts
+    const lines = `${takesTrailers ? 'te: trailers\r\n' : ''}${headLines(head)}`
     this.#stream = session.open(this, { method, scheme, authority, target, lines }, isWhole)
     return this.#stream
   }
