@@ -45,7 +45,8 @@ export interface Excerpts {
 export function writeEntry(o: Observation, { request, answer }: Excerpts, meter: Meter, batch: Batch): void {
   const measured = measure(o, { request, answer }, meter)
   const { use, modelName, streamed } = measured
-  const { tokensIn, tokensOut } = use
+  const isReused = o.isReused === true
+  const { tokensIn, tokensOut } = isReused ? nothingUsed : use
   const cost = o.customCost === null ? costOf(o, modelName, use, meter) : undefined
   if (o.budget !== null) settleFor(o, o.budget, measured, meter, cost)
   const model = modelName && redacted(modelName)
@@ -64,8 +65,12 @@ export function writeEntry(o: Observation, { request, answer }: Excerpts, meter:
     timeToFirstByte: o.timeToFirstByte === null ? null : inMicroseconds(o.timeToFirstByte),
     tokensIn,
     tokensOut,
-    cost: o.customCost === null ? (cost ?? null) : customCostOf(o.customCost, tokensIn, tokensOut),
-    cached: false,
+    cost: isReused
+      ? 0
+      : o.customCost === null
+        ? (cost ?? null)
+        : customCostOf(o.customCost, tokensIn, tokensOut),
+    cached: isReused,
     authenticated: o.authenticated,
     tokenId: o.token?.id ?? null,
     tokenName: o.token?.name ?? null,
@@ -74,8 +79,8 @@ export function writeEntry(o: Observation, { request, answer }: Excerpts, meter:
     requestContentType: o.requestContentType,
     responseContentType: o.responseContentType && redacted(o.responseContentType),
   }
-  if (use.isEstimated) entry.usageIsEstimated = true
-  if (o.customCost !== null) entry.hasCustomCost = true
+  if (use.isEstimated && !isReused) entry.usageIsEstimated = true
+  if (o.customCost !== null && !isReused) entry.hasCustomCost = true
   if (o.attempts.length > 0) entry.attempts = o.attempts.map(attemptOf)
   if (o.step > 0) entry.step = o.step
   if (o.eventId !== null) entry.eventId = o.eventId
@@ -90,6 +95,8 @@ export function writeEntry(o: Observation, { request, answer }: Excerpts, meter:
 export function settle(o: Observation, excerpts: Excerpts, meter: Meter): void {
   if (o.budget !== null) settleFor(o, o.budget, measure(o, excerpts, meter), meter)
 }
+
+const nothingUsed = { tokensIn: 0, tokensOut: 0 }
 
 interface Measured {
   readonly use: Use

@@ -64,6 +64,8 @@ export interface Observation {
   readonly findings: readonly GuardFinding[] | null
   /** Whether the guard kept something of the response from its caller, which is then not stored either. */
   readonly isGuarded: boolean
+  /** Whether it got the response to another call, which is paid for. */
+  readonly isReused?: boolean
   /** Whether it gets an entry; if not, it is only measured. */
   readonly isStored: boolean
   /** What waits for the measure; null for a call without spend limits. */

@@ -96,6 +96,18 @@ export class AnswerCache {
     void write.finally(() => this.#writes.delete(write))
   }
 
+  /** Stores a response for calls with the same Idempotency-Key; false if that fails. */
+  async keep(place: AnswerPlace, answer: Answer): Promise<boolean> {
+    const secrets = this.#keys()
+    if (secrets === null) return false
+    const write = this.#write(place, sealAnswer(secrets.sealing, place.key, answer), answer.expiresAt)
+    this.#writes.add(write)
+    const isStored = await write
+    this.#writes.delete(write)
+    if (isStored) this.#opened.set(place.key, answer)
+    return isStored
+  }
+
   /** The call on its way that others may join; null for none. */
   flight(key: string): Flight | null {
     return this.#flights.get(key) ?? null
@@ -115,14 +127,16 @@ export class AnswerCache {
     await Promise.all(this.#writes)
   }
 
-  async #write(place: AnswerPlace, sealed: Buffer, expiresAt: number): Promise<void> {
+  async #write(place: AnswerPlace, sealed: Buffer, expiresAt: number): Promise<boolean> {
     const { store, metrics, warnings, bounds } = this.#options
     try {
       const isStored = await store.answers.write(place, sealed, expiresAt, bounds())
       metrics.writes[isStored ? 'stored' : 'dropped'].inc()
+      return isStored
     } catch (err) {
       metrics.writes.failed.inc()
       warnings.warn('write', { err }, 'AI response not stored')
+      return false
     }
   }
 

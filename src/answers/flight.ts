@@ -34,6 +34,11 @@ export class Flight {
   refusal: Refusal | null = null
   /** Goes on once followers are no longer behind. */
   resume: (() => void) | null = null
+  /** Whether the call goes on when its caller leaves, also if nobody waits for the response. */
+  isPersistent = false
+  /** Stand for the call, if it has an Idempotency-Key. */
+  fingerprint = ''
+  ray = ''
   /** Called when the last follower has left. */
   onEmpty: (() => void) | null = null
   readonly #maxSize: number

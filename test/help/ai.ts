@@ -16,6 +16,7 @@ import { Limiter } from '../../src/limits/limiter.ts'
 import { PriceTable } from '../../src/ai/usage/prices.ts'
 import { usageOf } from '../../src/ai/usage/usage.ts'
 import { AnswerCache } from '../../src/answers/answer-cache.ts'
+import { ClaimedCalls } from '../../src/answers/claimed-calls.ts'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import { LogQueue } from '../../src/ai-logs/queue.ts'
 import { routeOwner } from '../../src/store/records/model-route.ts'
@@ -162,6 +163,7 @@ export async function startAi(
     bounds: () => answerBounds,
     warnings: { warn: () => {} },
   })
+  const claimed = new ClaimedCalls({ store, clock: clock ?? systemClock, warnings: { warn: () => {} } })
   const issuer = 'https://id.example'
   const places = { issuer, aiHosts: ['ai.test', '127.0.0.1'] }
   const access = new AccessTokens(store, resource => apiOf(resource, places))
@@ -190,7 +192,7 @@ export async function startAi(
     : null
   const edge = new Edge(t, config, {
     metrics,
-    ai: { tokens, gateways, routes, custom, keys, logs, budgets, prices, answers, issuer },
+    ai: { tokens, gateways, routes, custom, keys, logs, budgets, prices, answers, claimed, issuer },
     ...time,
     ...(limiter && { limiter }),
     ...(spans && { spans }),
@@ -203,6 +205,7 @@ export async function startAi(
     await logs.close()
     await budgets.close()
     await answers.close()
+    await claimed.close()
     if (given === undefined) await store.close()
   })
   if (given !== undefined) return new AiEdge(edge, store, logs, given.account, '')

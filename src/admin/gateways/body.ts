@@ -30,6 +30,7 @@ type GatewaySettings = Pick<
   | 'isCacheInvalidatedOnUpdate'
   | 'cacheScope'
   | 'guard'
+  | 'hasIdempotencyKeys'
 >
 
 /**
@@ -65,6 +66,7 @@ const settings = [
   'collect_logs',
   'default_max_tokens',
   'dlp',
+  'idempotency_keys',
   'log_management',
   'log_management_strategy',
   'on_abandon',
@@ -139,6 +141,7 @@ function readSettings(members: Members) {
     isCacheInvalidatedOnUpdate: orUsual(members.cache_invalidate_on_update)?.flag() ?? false,
     cacheScope: orUsual(members.cache_scope)?.oneOf(cacheScopes) ?? 'token',
     guard: readGuard(members.dlp),
+    hasIdempotencyKeys: orUsual(members.idempotency_keys)?.flag() ?? false,
   }
 }
 

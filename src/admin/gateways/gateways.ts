@@ -145,6 +145,7 @@ function view(gateway: Gateway) {
     cache_invalidate_on_update: gateway.isCacheInvalidatedOnUpdate ?? false,
     cache_scope: gateway.cacheScope ?? 'token',
     dlp: gateway.guard ? viewGuard(gateway.guard) : null,
+    idempotency_keys: gateway.hasIdempotencyKeys ?? false,
     ...notBuilt,
     is_default: gateway.id === 'default',
     created_at: isoTime(gateway.createdAt),

@@ -110,6 +110,10 @@ const settings: Members = {
     'What is looked for in requests and responses, and what happens to it; nothing by default.',
     guard,
   ),
+  idempotency_keys: about(
+    'Whether a call may have an `Idempotency-Key`: it is then made once, and a repeated one gets its response. False by default: the field is passed on to the provider.',
+    orNull(flag),
+  ),
 }
 
 /** Settings of published clients that this gateway lacks: only values that turn them off are accepted. */
@@ -155,6 +159,7 @@ export const gateway = open({
   cache_invalidate_on_update: flag,
   cache_scope: cacheScope,
   dlp: orNull(shownGuard),
+  idempotency_keys: flag,
   ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, exactly(off)])),
   is_default: about('Whether calls that name no gateway use it.', flag),
   created_at: time,

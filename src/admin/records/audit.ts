@@ -43,7 +43,7 @@ const openMembers: ReadonlySet<string> = new Set([
   ...['rate_limiting_interval', 'rate_limiting_key', 'rate_limiting_limit', 'rate_limiting_technique'],
   ...['retry_max_attempts', 'retry_delay', 'retry_backoff', 'on_abandon'],
   ...['spend_limits', 'default_max_tokens', 'unpriced_cost', 'dlp'],
-  ...['cache_ttl', 'cache_invalidate_on_update', 'cache_scope'],
+  ...['cache_ttl', 'cache_invalidate_on_update', 'cache_scope', 'idempotency_keys'],
   ...['client_name', 'grant_types', 'response_types', 'token_endpoint_auth_method', 'visibility'],
   ...['redirect_uris', 'post_logout_redirect_uris', 'allowed_cors_origins', 'scopes', 'optional_scopes'],
   ...['logo_uri', 'policy_uri', 'tos_uri', 'client_uri'],

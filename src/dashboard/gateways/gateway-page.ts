@@ -63,6 +63,7 @@ function settingsCard(request: PageRequest, gateway: Gateway, mayEdit: boolean):
       gateway.on_abandon === 'drain' ? 'The provider may finish' : 'The provider is cut off',
     ],
     ['Reuse of responses', cacheInWords(gateway)],
+    ['Calls with an Idempotency-Key', gateway.idempotency_keys ? 'Made once' : 'Passed on with the field'],
     [
       'Keys of providers',
       gateway.byok_only ? 'Of this gateway and of callers' : 'Also those of the configuration',

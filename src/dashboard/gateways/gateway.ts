@@ -26,6 +26,7 @@ export interface Gateway {
   readonly cache_ttl: number
   readonly cache_invalidate_on_update: boolean
   readonly cache_scope: 'token' | 'app' | 'shared'
+  readonly idempotency_keys: boolean
   readonly created_at: string
   readonly modified_at: string
 }

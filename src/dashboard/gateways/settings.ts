@@ -18,6 +18,7 @@ export const settingLabels = {
   cache_ttl: 'Seconds',
   cache_scope: 'Whose calls reuse them',
   cache_invalidate_on_update: 'Discard them when the settings change',
+  idempotency_keys: 'Make calls with an Idempotency-Key once',
   byok_only: 'Only keys of this gateway and of callers',
   log_management: 'Calls to keep',
   log_management_strategy: 'When that many are there',
@@ -104,6 +105,10 @@ export function settingFields(draft: Draft): Html {
     name: 'cache_invalidate_on_update',
     label: settingLabels.cache_invalidate_on_update,
     hint: 'Responses before a change of these settings are not reused after it.',
+  })}${checkbox(draft, {
+    name: 'idempotency_keys',
+    label: settingLabels.idempotency_keys,
+    hint: 'A repeated call gets the response of the first for a day, and the first goes on when its caller leaves.',
   })}</fieldset>
 <fieldset class="part"><legend>Keys of providers</legend>${checkbox(draft, {
     name: 'byok_only',
@@ -157,6 +162,7 @@ export function valuesOf(
     cache_ttl: String(gateway.cache_ttl),
     cache_scope: gateway.cache_scope,
     ...(gateway.cache_invalidate_on_update && { cache_invalidate_on_update: 'on' }),
+    ...(gateway.idempotency_keys && { idempotency_keys: 'on' }),
     ...(gateway.byok_only && { byok_only: 'on' }),
     ...(gateway.collect_logs && { collect_logs: 'on' }),
     ...(gateway.stream_usage && { stream_usage: 'on' }),
@@ -178,6 +184,7 @@ export function settingsOf(draft: Draft) {
     cache_ttl: numberIn(draft, 'cache_ttl'),
     cache_scope: draft.value('cache_scope'),
     cache_invalidate_on_update: draft.has('cache_invalidate_on_update'),
+    idempotency_keys: draft.has('idempotency_keys'),
     byok_only: draft.has('byok_only'),
     collect_logs: draft.has('collect_logs'),
     stream_usage: draft.has('stream_usage'),
@@ -202,6 +209,7 @@ export const usual = {
   cache_ttl: 0,
   cache_scope: 'token',
   cache_invalidate_on_update: false,
+  idempotency_keys: false,
   collect_logs: false,
   log_management: 100_000,
   log_management_strategy: 'DELETE_OLDEST',

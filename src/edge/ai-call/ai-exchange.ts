@@ -4,6 +4,7 @@ import type { LedgerAttempt, Metadata, Token } from '../../store/records/records
 import type { PolicedGateway } from '../../store/records/policy.ts'
 import type { AnswerUse } from '../../answers/answer.ts'
 import type { CacheControls } from '../../answers/controls.ts'
+import type { HeldClaim } from '../../answers/claimed-calls.ts'
 import type { Flight } from '../../answers/flight.ts'
 import type { CallBudget } from '../../budgets/call-budget.ts'
 import type { PolicyDecision } from '../../budgets/policies/decide.ts'
@@ -85,6 +86,10 @@ export class AiExchange {
   flight: Flight | null = null
   /** What the provider took for the response that this call reused; null if it reused none. */
   reused: AnswerUse | null = null
+  /** Null unless its gateway makes calls with such a key once. */
+  idempotencyKey: string | null = null
+  /** The right to make the call with its key. */
+  claim: HeldClaim | null = null
   course: Course | null = null
   isRouted = false
   /** The token is limited to some models, and names the alias or the route of the call. */
@@ -96,6 +101,8 @@ export class AiExchange {
   denial: Exclude<PolicyDecision, Allowance> | null = null
   /** Whether the provider may have worked for the present attempt. */
   mayHaveWorked = false
+  /** Whether that holds for an earlier attempt. */
+  mayHaveWorkedBefore = false
   /** What the present attempt has reserved of its spend limits; null if none governs it. */
   budget: CallBudget | null = null
   /** The response fields about it. */
@@ -117,7 +124,7 @@ export class AiExchange {
 
   /** Whether the gateway reads the response, so that it must not be encoded. */
   get readsResponse(): boolean {
-    if (this.rewriting !== null || this.isReusable) return true
+    if (this.rewriting !== null || this.isReusable || this.idempotencyKey !== null) return true
     return this.guard !== null && this.guard.response !== null
   }
 }

@@ -9,7 +9,7 @@ import type { Provider } from '../../ai/providers/providers.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import { isTraceField } from '../trace/trace.ts'
-import { isForGateway } from './request-fields.ts'
+import { isForGateway, isIdempotencyKey } from './request-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
 export interface ProviderLines {
@@ -20,6 +20,8 @@ export interface ProviderLines {
   readonly isRewritten: boolean
   readonly isTraced: boolean
   readonly isRouted: boolean
+  /** Whether the gateway keeps an Idempotency-Key to itself. */
+  readonly isOnce: boolean
   readonly forwarded: string
   readonly credential: string
   readonly defaults: string
@@ -56,7 +58,7 @@ export function linesOfCaller(
 function isFor(
   lines: ProviderLines | null,
   { ids }: RequestHead,
-  { provider, target, providerDialect, readsResponse, isRouted }: AiExchange,
+  { provider, target, providerDialect, readsResponse, isRouted, idempotencyKey }: AiExchange,
   isTraced: boolean,
 ): lines is ProviderLines {
   if (lines === null || lines.ids !== ids || lines.provider !== provider || lines.api !== target.api)
@@ -65,7 +67,8 @@ function isFor(
     lines.dialect === providerDialect &&
     lines.isRewritten === readsResponse &&
     lines.isTraced === isTraced &&
-    lines.isRouted === isRouted
+    lines.isRouted === isRouted &&
+    lines.isOnce === (idempotencyKey !== null)
   )
 }
 
@@ -80,6 +83,7 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     if (!crosses(ids[i]!, 'request') || isNotForwarded(name) || hopByHop?.has(name.toLowerCase())) continue
     if (ai.providerDialect !== null && isOfOtherApi(name, ai.providerDialect)) continue
     if (isTraced && isTraceField(ids[i]!)) continue
+    if (ai.idempotencyKey !== null && isIdempotencyKey(name)) continue
     if (ai.isRouted && ids[i] === field.other && !isForProvider(name, ai)) continue
     const line = `${name}: ${fields[2 * i + 1]}\r\n`
     if (provider.isSigned && isOneOf(name, signatureFields)) signature += line
@@ -95,6 +99,7 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     isRewritten: ai.readsResponse,
     isTraced,
     isRouted: ai.isRouted,
+    isOnce: ai.idempotencyKey !== null,
     forwarded: lines,
     credential: credential === '' ? '' : credential + signature,
     defaults: defaults(provider, fields),

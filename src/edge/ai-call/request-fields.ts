@@ -27,6 +27,7 @@ export class AiFields {
   cacheTtl: Once = null
   skipCache: Once = null
   cacheKey: Once = null
+  idempotencyKey: Once = null
   hasControls = false
   hasCacheControls = false
   contentType: string | null = null
@@ -60,6 +61,7 @@ export class AiFields {
     }
     if (id !== field.other) return false
     if (equalsIgnoreCase(name, 'x-api-key')) this.apiKey = once(this.apiKey, value)
+    if (isIdempotencyKey(name)) this.idempotencyKey = once(this.idempotencyKey, value)
     return isForGateway(name) && this.#readOurs(name.toLowerCase(), value)
   }
 
@@ -175,6 +177,10 @@ export function isForGateway(name: string): boolean {
 }
 
 const prefix = 'svc-aig-'
+
+export function isIdempotencyKey(name: string): boolean {
+  return name.length === 15 && equalsIgnoreCase(name, 'idempotency-key')
+}
 
 function once(before: Once, value: string): Once {
   return before === null ? value : repeated

@@ -13,6 +13,7 @@ import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { isRead, type Once, repeated } from '../ai-call/request-fields.ts'
 import { Tap } from '../ai-call/tap.ts'
 import { cacheControlsOf } from '../ai-call/cache-controls.ts'
+import { readIdempotencyKey } from '../ai-call/idempotency-key.ts'
 import { controlsOf } from './begin-course.ts'
 
 /** Refuses unknown fields for the gateway (400), since the client may rely on them. */
@@ -33,6 +34,8 @@ export function openLog(x: Exchange): Refusal | null {
   const cacheControls = cacheControlsOf(ai)
   if (cacheControls !== null && 'error' in cacheControls) return cacheControls
   ai.cacheControls = cacheControls
+  const unusable = readIdempotencyKey(x.head, ai)
+  if (unusable !== null) return unusable
   const { logManagement, collectLogs, guard } = ai.gateway!
   if (guard != null) ai.guard = compiledGuard(guard)
   const keepsPayloads = collectLogs && collectLogPayload !== 'false'

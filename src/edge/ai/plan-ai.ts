@@ -65,9 +65,9 @@ function planLimited(x: Exchange, ai: AiExchange, route: NativeCall): Verdict {
   return gathering instanceof Promise ? gathering.then(body => planAllowed(x, ai, route, body)) : gathering
 }
 
-/** Whether the body matters for limits, for the guard or for what may be reused. */
+/** Whether the body matters for limits, for the guard or for whose response others may get. */
 function isRead(x: Exchange, ai: AiExchange, { path }: NativeCall): boolean {
-  if (isMetered(x, ai) || isInspected(ai)) return true
+  if (isMetered(x, ai) || isInspected(ai) || ai.idempotencyKey !== null) return true
   const { cacheControls } = ai
   return cacheControls !== null && !cacheControls.isSkipped && isReusableAt(path)
 }
@@ -179,7 +179,7 @@ function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: B
   const callRequest = readCall(target, body, ai.fields.contentType)
   if ('error' in callRequest) return callRequest
   x.tap?.noteRequest(body)
-  if (isInspected(ai) || ai.cacheControls !== null) ai.received = body
+  if (isInspected(ai) || ai.cacheControls !== null || ai.idempotencyKey !== null) ai.received = body
   return withOwnProviders(x, ai, callRequest.model, () => planRequest(x, ai, target, callRequest))
 }
 

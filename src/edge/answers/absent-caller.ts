@@ -1,4 +1,5 @@
-// Takes the place of a caller that has left while others wait for the response to its call.
+// Takes the place of a caller that has left while others wait for the response to its call, or may ask for
+// it.
 
 import type { Client, Exchange, ResponseSink } from '../exchange/exchange.ts'
 import type { Plane } from '../snapshot/plane.ts'
@@ -29,7 +30,10 @@ export class AbsentCaller implements Client {
     x.client = caller
     x.plane.metrics.clientAbort()
     x.plane.abandoned.add(caller)
-    x.ai!.flight!.onEmpty = () => caller.#leave()
+    const flight = x.ai!.flight!
+    flight.onEmpty = () => {
+      if (!flight.isPersistent || !flight.isWhole) caller.#leave()
+    }
   }
 
   private constructor(x: Exchange) {

@@ -1,6 +1,6 @@
 // Sends a response to a caller whose call it was not: one that is stored, or one that is still on its way.
 
-import type { Answer, AnswerHead } from '../../answers/answer.ts'
+import type { Answer, AnswerHead, AnswerUse } from '../../answers/answer.ts'
 import { Flight, type Follower } from '../../answers/flight.ts'
 import { refuse } from '../../errors/catalogue/refusal.ts'
 import { field } from '../../http1/fields/fields.ts'
@@ -110,8 +110,12 @@ class Playback implements RequestHandler, Follower {
       return false
     }
     const isHit = storedAt !== null
-    x.plane.metrics.answers.calls[isHit ? 'hit' : 'join'].inc()
+    const { metrics } = x.plane
+    if (this.#ai.idempotencyKey === null) metrics.answers.calls[isHit ? 'hit' : 'join'].inc()
+    const status =
+      this.#ai.idempotencyKey === null ? 'svc-aig-cache-status: HIT' : 'svc-aig-idempotency-replayed: true'
     x.releaseLongWork()
+    this.#ai.reused = unknownUse
     x.status = head.status
     this.deadline = Number.POSITIVE_INFINITY
     if (x.tap !== null) {
@@ -121,7 +125,7 @@ class Playback implements RequestHandler, Follower {
     if (head.isEventStream) x.becomeEventStream(new EventStream(head.isEncoded, x.audience.numbersEvents))
     x.responseFraming = isHit ? 'length' : 'chunked'
     const length = isHit ? `Content-Length: ${this.#flight.size}\r\nAge: ${ageOf(x, storedAt)}\r\n` : ''
-    const lines = `${linesOf(head)}${length}Cache-Control: no-store\r\nDate: ${x.plane.date()}\r\nsvc-aig-cache-status: HIT\r\n${x.addedLines}${this.#evidence()}${ownStatusLines(x)}svc-ray: ${x.ray}\r\n`
+    const lines = `${linesOf(head)}${length}Cache-Control: no-store\r\nDate: ${x.plane.date()}\r\n${status}\r\n${x.addedLines}${this.#evidence()}${ownStatusLines(x)}svc-ray: ${x.ray}\r\n`
     this.#sink = x.client.relay(x, { status: head.status, reason: head.reason, lines })
     this.#waiting.responded()
     return true
@@ -159,13 +163,15 @@ class Playback implements RequestHandler, Follower {
 
   #end(): void {
     const x = this.#x
-    this.#ai.reused = this.#flight.use
+    this.#ai.reused = this.#flight.use ?? unknownUse
     this.#flight.leave(this)
     x.handler = null
     this.#sink!.end(null)
     x.client.finish(x)
   }
 }
+
+const unknownUse: AnswerUse = { tokensIn: null, tokensOut: null, cost: null }
 
 const cutOff = refuse('origin_bad_gateway')
 

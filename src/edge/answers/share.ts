@@ -8,12 +8,13 @@ import type { Framing } from '../../http1/body/body.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { endClaim } from './claim-end.ts'
 
 /** Begins the response; null if nobody else gets it. */
 export function shareHead(ai: AiExchange, head: ResponseHead): Flight | null {
   const { flight } = ai
   if (flight === null) return null
-  if (head.status === 200 || head.status > 399) {
+  if (head.status === 200 || head.status > 399 || (ai.claim !== null && head.status < 300)) {
     flight.begin(answerHead(head))
     return flight
   }
@@ -28,10 +29,12 @@ export function shareEnd(x: Exchange, ai: AiExchange, flight: Flight, framing: F
   const head = flight.head!
   ai.flight = null
   const isGood = head.status === 200
+  const isDelimited = framing !== 'close'
   flight.use = isGood ? useOf(x, ai, flight) : noUse
   flight.end()
+  if (ai.claim !== null) return endClaim(x, ai, flight, isDelimited)
   // Of a body that only its connection ends, a stream alone tells where that is.
-  if (!isGood || !flight.isWhole || (framing === 'close' && !head.isEventStream)) return
+  if (!isGood || !flight.isWhole || !(isDelimited || head.isEventStream)) return
   const { body } = flight
   if (!isWholeResponse({ ...head, body })) return
   const storedAt = x.plane.clock.now()

@@ -109,6 +109,11 @@ const reasons: Readonly<Record<StepName, Explain>> = {
     return { reason: x.tap === null || !x.tap.isStored ? 'The call is not logged.' : 'The call is logged.' }
   },
   plan: ({ x }, refusal) => planReason(x, refusal),
+  claim: ({ x }) => {
+    if (x.ai === null) return notAi
+    const { idempotencyKey } = x.ai
+    return { reason: idempotencyKey === null ? 'It may be made each time.' : 'It is made once for its key.' }
+  },
   reserve: ({ x }, refusal) => {
     if (x.ai === null) return notAi
     if (refusal !== null) return { reason: `${messageOf(refusal)}.` }

@@ -159,6 +159,7 @@ function planeOf(
       budgets: noBudgets,
       prices: ai.prices,
       answers: null,
+      claimed: null,
       issuer: ai.issuer ?? null,
     },
     models: { of: () => ({ models: null, asking: null }) },

@@ -35,6 +35,7 @@ export class CallAttempts {
 
   begin(): void {
     this.#beganAt = this.#x.plane.clock.monotonic()
+    this.#ai.mayHaveWorkedBefore ||= this.#ai.mayHaveWorked
     this.#ai.mayHaveWorked = false
     const { course } = this.#ai
     if (course === null) return

@@ -39,6 +39,9 @@ import { BufferedBody } from './buffered-body.ts'
 import { RedirectBody } from './redirect-body.ts'
 import { pickAnotherMember, noteFailure, noteStatus, retryRefused, beginAtMember } from './retries.ts'
 
+/** Calls that go on without their callers, or anybody else who waits. */
+const maxAbsent = 1_000
+
 /** Always null, since failures are reported to the client as they come. */
 export function forward(x: Exchange): null {
   new Forwarding(x).start()
@@ -131,7 +134,10 @@ class Forwarding implements RequestHandler, ForwardState {
 
   #goesOnForOthers(): boolean {
     const x = this.#x
-    if (x.ai === null || x.ai.flight === null || !x.ai.flight.isFollowed) return false
+    const flight = x.ai === null ? null : x.ai.flight
+    if (flight === null || !x.requestBody.done) return false
+    const mayStay = flight.isPersistent && flight.isWhole && x.plane.abandoned.size < maxAbsent
+    if (!flight.isFollowed && !mayStay) return false
     AbsentCaller.replace(x)
     this.#attempt?.detach()
     return true

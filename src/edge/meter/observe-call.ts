@@ -45,6 +45,7 @@ export function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number
     dropped: ai.dropped,
     findings: ai.findings === null || ai.findings.action === null ? null : ai.findings.findings,
     isGuarded: ai.isGuarded,
+    isReused: ai.reused !== null,
     isStored: tap.isStored,
     budget: ai.budget,
   }
@@ -58,6 +59,7 @@ export function chargeAttempt(x: Exchange, ai: AiExchange, tap: Tap): void {
     ...{ status: tap.head?.status ?? 0, isWhole: false, keepsPayloads: false, isStored: false },
   })
   ai.budget = null
+  ai.mayHaveWorkedBefore ||= ai.mayHaveWorked
   ai.mayHaveWorked = false
 }
 

@@ -3,6 +3,7 @@
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { Flight } from '../../answers/flight.ts'
 import type { AccessEntry } from '../../log/access-log.ts'
+import { dropClaim } from '../answers/claim-end.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { GuardReport } from '../../guard/report.ts'
@@ -42,6 +43,7 @@ function recordAll(x: Exchange): void {
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
   if (x.ai !== null) recordCall(x, x.ai)
+  if (x.ai !== null && x.ai.claim !== null) dropClaim(x.ai)
   if (x.ai !== null && x.ai.flight !== null) endFlight(x, x.ai.flight)
   if (x.trace !== null && x.trace.recording !== null) sendSpans(x, x.trace, x.trace.recording, now)
   if (x.tap?.isUnderWay) logCall(x, x.ai!, x.tap, now)

@@ -4,6 +4,7 @@ import { authenticate } from '../ai/authenticate.ts'
 import { describe } from '../ai/metadata.ts'
 import { openLog } from '../ai/open-log.ts'
 import { inspect } from '../guard/inspect.ts'
+import { claim } from '../answers/claim.ts'
 import { recall } from '../answers/recall.ts'
 import { reserve } from '../meter/reserve-attempt.ts'
 import { bound } from '../steps/bound.ts'
@@ -37,6 +38,7 @@ export const steps = [
   { name: 'meterGateway', title: 'Rate limit of the gateway', decide: meterGateway },
   { name: 'openLog', title: 'Log of the AI call', decide: openLog },
   { name: 'plan', title: 'Origin', decide: plan },
+  { name: 'claim', title: 'Idempotency-Key', decide: claim },
   { name: 'reserve', title: 'Spend limits', decide: reserve },
   { name: 'inspect', title: 'Guard on the request', decide: inspect },
   { name: 'recall', title: 'Reuse of AI responses', decide: recall },

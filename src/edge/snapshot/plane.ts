@@ -15,6 +15,7 @@ import type { GatewayKeys } from '../../ai/providers/gateway-keys.ts'
 import type { RouteDirectory } from '../../ai/route-directory.ts'
 import type { PriceTable } from '../../ai/usage/prices.ts'
 import type { AnswerCache } from '../../answers/answer-cache.ts'
+import type { ClaimedCalls } from '../../answers/claimed-calls.ts'
 import type { BudgetHolder } from '../../budgets/budget-holder.ts'
 import type { Counting } from '../../limits/limiter.ts'
 import type { LogQueue } from '../../ai-logs/queue.ts'
@@ -35,6 +36,7 @@ export interface AiServices {
   readonly prices: Pick<PriceTable, 'costOf' | 'worstCost'>
   /** Null where nothing is called. */
   readonly answers: AnswerCache | null
+  readonly claimed: ClaimedCalls | null
   readonly issuer?: string | null
 }
 

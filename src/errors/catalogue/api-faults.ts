@@ -572,6 +572,47 @@ export const apiFaults = {
     sentence: 'This Idempotency-Key was already used with a different body: use a new key',
     when: 'The Idempotency-Key was already used with a different body.',
   },
+  call_running: {
+    code: 10425,
+    status: 409,
+    sentence: (ray: string) =>
+      `The call ${ray} with this Idempotency-Key is still under way: send this one again later, with the same key`,
+    when: 'An AI call with the same Idempotency-Key is under way.',
+  },
+  call_lost: {
+    code: 10426,
+    status: 422,
+    sentence: (ray: string) =>
+      `It is unknown whether the call ${ray} with this Idempotency-Key was made: the process that made it has ended. Use a new key to make it again`,
+    when: 'The process that made the AI call with the same Idempotency-Key has ended.',
+  },
+  call_broken: {
+    code: 10427,
+    status: 422,
+    sentence: (ray: string) =>
+      `The response to the call ${ray} with this Idempotency-Key broke off. Use a new key to make it again`,
+    when: 'The response to the AI call with the same Idempotency-Key broke off.',
+  },
+  call_response_gone: {
+    code: 10421,
+    status: 422,
+    sentence: (ray: string) =>
+      `The call ${ray} with this Idempotency-Key was made, but its response is not stored any more. Use a new key to make it again`,
+    when: 'The response to the AI call with the same Idempotency-Key is not stored any more, or was too large.',
+  },
+  call_key_used: {
+    code: 10422,
+    status: 422,
+    sentence: 'This Idempotency-Key was already used for another body or endpoint: use a new key',
+    when: 'The Idempotency-Key of an AI call was already used with another body or endpoint.',
+  },
+  too_many_call_keys: {
+    code: 10428,
+    status: 503,
+    sentence: (maxCount: number) =>
+      `The account has made ${maxCount} calls with an Idempotency-Key in the last 24 hours, which is the most: send this one without, or later`,
+    when: 'The account has made too many AI calls with an Idempotency-Key.',
+  },
   no_pages: {
     code: 10423,
     status: 409,
@@ -665,8 +706,10 @@ const errorOfStatus: Readonly<Record<number, ErrorName>> = {
   403: 'forbidden',
   404: 'not_found',
   405: 'method_not_allowed',
+  409: 'conflict',
   413: 'content_too_large',
   415: 'unsupported_media_type',
+  422: 'unprocessable_content',
   426: 'upgrade_required',
   503: 'service_unavailable',
 }

@@ -802,7 +802,7 @@ const protocolEntries = {
     cause:
       'A preview was asked for with an unknown code or by a client that errors.previews keeps it from, or an AI call for a route, a gateway or a provider that does not exist.',
     remedy:
-      'For AI calls, compare the path with the gateways of the account and with ai.providers. For previews, the index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 421, 426, 501, 503 and 505.',
+      'For AI calls, compare the path with the gateways of the account and with ai.providers. For previews, the index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 417, 421, 422, 426, 501, 503 and 505.',
   },
   method_not_allowed: {
     code: 405,
@@ -826,6 +826,17 @@ const protocolEntries = {
       'The header section was not complete within client.header_timeout; or the request body arrived more slowly than client.body_rate, took longer than client.body_timeout, or stalled for timeouts.idle (ai.timeouts.idle on AI routes). gatehouse_slow_clients_total shows which.',
     remedy:
       'Single cases are normal. Many at once from few addresses are a slow-request attack, which these limits are meant to stop.',
+  },
+  conflict: {
+    code: 409,
+    title: 'Conflict',
+    category: 'unsupported',
+    retryAfter: 5,
+    detail: 'A call with the Idempotency-Key of yours is still under way.',
+    guidance:
+      '**Wait and retry.** Send the call again after at least {retry_after} s, with the same key: it then gets the response.',
+    cause: 'An AI call with the same Idempotency-Key is under way in another process, and takes long.',
+    remedy: 'Nothing, unless there are many: then look at how long providers take.',
   },
   content_too_large: {
     code: 413,
@@ -882,6 +893,19 @@ const protocolEntries = {
       'Over HTTP/2 on a TLS listener, the :authority of a request belongs to another zone than the server name of the handshake, and the zones have different certificates or ask for different client certificates.',
     remedy:
       'Nothing: clients retry on a connection of its own. Zones that share a certificate can share connections.',
+  },
+  unprocessable_content: {
+    code: 422,
+    title: 'Unprocessable content',
+    category: 'unsupported',
+    detail:
+      'The Idempotency-Key of the call was used before: for another call, or for one whose response cannot be given.',
+    guidance:
+      '**Do not retry.** If the other call was the same as this one, it may have taken effect: find out, and make it again with a new key if it has not. Never use a key for two different calls.',
+    cause:
+      'An AI call whose Idempotency-Key its caller has used for another body or endpoint, or for a call that broke off, whose process has ended, or whose response is not stored any more.',
+    remedy:
+      'Look at the other call in the log of its gateway. If processes end while they serve calls, find out why.',
   },
   upgrade_required: {
     code: 426,

@@ -12,12 +12,14 @@ import { Limiter } from '../../limits/limiter.ts'
 import { LimitsWatch } from '../../limits/limits-watch.ts'
 import { LogSeries } from '../../ai-logs/series/log-series.ts'
 import { TallyKeeper } from '../../activity/tally-keeper.ts'
+import { answerBounds } from '../../answers/answer-bounds.ts'
 import { DomainWatch } from '../../domains/domain-watch.ts'
 import { TxtLookup } from '../../domains/txt-lookup.ts'
 import { Attention } from '../../admin/attention/attention.ts'
 import { AlertWatch } from '../../admin/budget-alerts/alert-watch.ts'
 import { WebhookSender } from '../../admin/budget-alerts/webhook.ts'
 import { GrantKeeper } from '../../admin/upkeep/grant-keeper.ts'
+import { AnswerKeeper } from '../../admin/upkeep/answer-keeper.ts'
 import { AuditKeeper } from '../../admin/upkeep/audit-keeper.ts'
 import { Refusals } from '../../admin/api/refusal-log.ts'
 import { WriteLimit } from '../../admin/api/write-limit.ts'
@@ -40,6 +42,7 @@ export class Management {
   readonly webhooks = new WebhookSender()
   readonly #alerts: AlertWatch
   readonly #keeper: AuditKeeper
+  readonly #answers: AnswerKeeper
   readonly #watch: DomainWatch
   readonly #keyWatch: KeyWatch
   readonly #end = new AbortController()
@@ -61,6 +64,8 @@ export class Management {
     this.tallies = new TallyKeeper({ store, log })
     this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
     this.#keeper.start()
+    this.#answers = new AnswerKeeper({ store, log, maxBytes: answerBounds.all.bytes })
+    this.#answers.start()
     this.grants = new GrantKeeper({ store, log })
     this.grants.start()
     const delivery = { sender: this.webhooks, metrics: metrics.budgetAlerts }
@@ -121,6 +126,7 @@ export class Management {
       this.#keyWatch.close(),
       this.limits.close(),
       this.#keeper.close(),
+      this.#answers.close(),
       this.tallies.close(),
       this.grants.close(),
       this.#alerts.close(),

@@ -9,7 +9,6 @@ import type { Config, Endpoint } from '../../config/model/config.ts'
 import { type AnnouncedKey, KeyAnnouncer, AnnouncedKeyLoader } from '../../store/cache/announced-keys.ts'
 import type { LentRecord, Lent, Loan } from '../../store/cache/cache-handover.ts'
 import { openStore } from '../../store/open.ts'
-import type { AnswerBound, AnswerBounds } from '../../store/answers/answer.ts'
 import type { Gateway, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { GatewayDirectory } from '../../ai/gateway-directory.ts'
@@ -20,7 +19,9 @@ import { PriceTable } from '../../ai/usage/prices.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
 import { Limiter } from '../../limits/limiter.ts'
 import { BudgetHolder } from '../../budgets/budget-holder.ts'
+import { answerBounds } from '../../answers/answer-bounds.ts'
 import { AnswerCache } from '../../answers/answer-cache.ts'
+import { ClaimedCalls } from '../../answers/claimed-calls.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
 import { SpoolWriter } from '../../log-export/spool-writer.ts'
 import { AccessTokens } from '../../oauth/grants/access-tokens.ts'
@@ -68,6 +69,7 @@ export class Services implements AiServices {
   readonly logs: LogQueue
   readonly budgets: BudgetHolder
   readonly answers: AnswerCache
+  readonly claimed: ClaimedCalls
   readonly prices: Pick<PriceTable, 'costOf' | 'worstCost'>
   readonly spool: SpoolWriter
   readonly limiter: Limiter
@@ -132,6 +134,11 @@ export class Services implements AiServices {
     this.answers = new AnswerCache({
       ...{ store, secrets: () => this.secrets, clock: systemClock, metrics: metrics.answers },
       bounds: () => answerBounds,
+      warnings: new LogThrottle(log, systemClock),
+    })
+    this.claimed = new ClaimedCalls({
+      store,
+      clock: systemClock,
       warnings: new LogThrottle(log, systemClock),
     })
     this.prices = { costOf, worstCost: (...call) => this.#prices.worstCost(...call) }
@@ -206,6 +213,7 @@ export class Services implements AiServices {
     await this.limiter.close()
     await this.logs.close()
     await this.answers.close()
+    await this.claimed.close()
     await this.budgets.close()
     await this.spool.close()
     await this.#uses.close()
@@ -214,17 +222,6 @@ export class Services implements AiServices {
     await this.#keeper?.close()
     await this.store.close()
   }
-}
-
-const mebibyte = 1024 * 1024
-const ofGateway: AnswerBound = { bytes: 256 * mebibyte, entries: 50_000 }
-const ofAll: AnswerBound = { bytes: 1024 * mebibyte, entries: 200_000 }
-/** Bounds of the stored responses to AI calls. */
-const answerBounds: AnswerBounds = {
-  answer: 10 * mebibyte,
-  gateway: ofGateway,
-  account: ofAll,
-  all: ofAll,
 }
 
 function pricesOf({ ai }: Config): PriceTable {

@@ -53,6 +53,8 @@ export interface Gateway {
   readonly cacheScope?: CacheScope
   /** What is looked for in calls; null or absent for nothing. */
   readonly guard?: Guard | null
+  /** Whether a call with an Idempotency-Key is made once; absent for false. */
+  readonly hasIdempotencyKeys?: boolean
   readonly createdAt: number
   readonly modifiedAt: number
 }

@@ -26,6 +26,7 @@ test('an id is enough: a token is then required, and no bodies are stored', () =
     isCacheInvalidatedOnUpdate: false,
     cacheScope: 'token',
     guard: null,
+    hasIdempotencyKeys: false,
   })
 })
 
@@ -55,6 +56,7 @@ test('settings are read, and null means as usual where published clients send it
     isCacheInvalidatedOnUpdate: false,
     cacheScope: 'token',
     guard: null,
+    hasIdempotencyKeys: false,
   })
   assert.deepEqual(
     readNewGateway({ id: 'a', log_management: null, log_management_strategy: null }),
@@ -224,6 +226,14 @@ test('the reuse of responses is read; null is the default', () => {
   assert.deepEqual(faults, ['/cache_invalidate_on_update', '/cache_scope'])
 })
 
+test('whether calls are made once is read; null is the default', () => {
+  const read = (idempotency_keys: unknown) =>
+    (readNewGateway({ id: 'a', idempotency_keys }) as Partial<Gateway>).hasIdempotencyKeys
+  assert.deepEqual([true, false, null, undefined].map(read), [true, false, false, false])
+  for (const idempotency_keys of [1, 'true', {}])
+    assert.deepEqual(pointersOf(readNewGateway({ id: 'a', idempotency_keys })), ['/idempotency_keys'])
+})
+
 test('an update that does not mention authentication leaves it as it is', () => {
   assert.equal((readGateway({}, 'a') as { authentication: unknown }).authentication, null)
 })
@@ -257,6 +267,7 @@ test('any body is read or refused', () => {
     'on_abandon',
     'cache_ttl',
     'cache_scope',
+    'idempotency_keys',
     ...Object.keys(notBuilt),
     '__proto__',
     'x',

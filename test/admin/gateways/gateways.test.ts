@@ -37,6 +37,7 @@ test('a gateway is created in the shape of its published clients, and requires a
     cache_invalidate_on_update: false,
     cache_scope: 'token',
     dlp: null,
+    idempotency_keys: false,
     is_default: false,
     created_at: '2026-01-01T00:00:00.000Z',
     modified_at: '2026-01-01T00:00:00.000Z',
@@ -114,13 +115,16 @@ test('attempts are shown as they were set, and left out again by an update witho
 
 test('the reuse of responses is shown as it was set, and off again after an update without it', async t => {
   const { ask } = await startApi(t)
-  const set = { cache_ttl: 3600, cache_invalidate_on_update: true, cache_scope: 'app' }
+  const set = {
+    ...{ cache_ttl: 3600, cache_invalidate_on_update: true, cache_scope: 'app' },
+    idempotency_keys: true,
+  }
   const shown = ({ json: { result } }: Awaited<ReturnType<typeof ask>>) =>
     Object.keys(set).map(name => result[name])
   const put = await ask('PUT', `${path}/default`, { body: set })
   assert.deepEqual(shown(put), Object.values(set))
   assert.deepEqual(shown(await ask('PUT', `${path}/default`, { body: put.json.result })), Object.values(set))
-  assert.deepEqual(shown(await ask('PUT', `${path}/default`, { body: {} })), [0, false, 'token'])
+  assert.deepEqual(shown(await ask('PUT', `${path}/default`, { body: {} })), [0, false, 'token', false])
 })
 
 test('a change can be bound to what its caller has read', async t => {

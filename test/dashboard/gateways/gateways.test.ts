@@ -22,6 +22,7 @@ const settings = {
   cache_ttl: '3600',
   cache_scope: 'app',
   cache_invalidate_on_update: 'on',
+  idempotency_keys: 'on',
   log_management: '5000',
   log_management_strategy: 'STOP_INSERTING',
 }
@@ -54,6 +55,8 @@ test('a gateway is created from the form, closed unless it is opened', async t =
     [result.cache_ttl, result.cache_scope, result.cache_invalidate_on_update],
     [3600, 'app', true],
   )
+  assert.equal(result.idempotency_keys, true)
+  assert.match(page.text, /Calls with an Idempotency-Key Made once/)
   assert.match(page.text, /Reuse of responses For 1 hour, for each app/)
   assert.match((await get(`${base}/gateways`)).text, /new on 100 calls/)
   assert.match((await get(`${base}/gateways?search=ne`)).body, /gateways\/new"/)

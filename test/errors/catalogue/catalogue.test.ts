@@ -103,11 +103,11 @@ test('a 5xx code is its own status, and a 1xxx code has a 4xx or 5xx status', ()
   }
 })
 
-test('the errors of HTTP carry its status, are of no use to retry but for 503, and cannot be previewed', () => {
+test('the errors of HTTP carry its status, are of no use to retry but for 409 and 503, and cannot be previewed', () => {
   for (const row of Object.values(protocolErrors)) {
     assert.equal(row.code, row.status)
     assert.ok(STATUS_CODES[row.status])
-    assert.equal(row.retryAfter, row.code === 503 ? 5 : null)
+    assert.equal(row.retryAfter, row.code === 409 || row.code === 503 ? 5 : null)
     assert.ok(!codes.some(code => String(code) === String(row.code)), `${row.code}`)
   }
 })

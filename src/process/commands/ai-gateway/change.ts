@@ -138,5 +138,6 @@ const kinds = {
   'cache-ttl': count,
   'cache-scope': word,
   'cache-invalidate-on-update': flag,
+  'idempotency-keys': flag,
   'stream-usage': flag,
 } as const satisfies Readonly<Record<Setting, Reader>>

@@ -66,6 +66,7 @@ const members = [
   'cache_ttl',
   'cache_invalidate_on_update',
   'cache_scope',
+  'idempotency_keys',
   'stream_usage',
   'created_at',
   'modified_at',
@@ -115,6 +116,7 @@ export interface ShownGateway {
   readonly cache_ttl: number
   readonly cache_invalidate_on_update: boolean
   readonly cache_scope: string
+  readonly idempotency_keys: boolean
   readonly stream_usage: boolean
   readonly created_at: string
   readonly modified_at: string

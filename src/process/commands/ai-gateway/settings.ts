@@ -27,6 +27,7 @@ export const settings = {
   'cache-ttl': text('SECONDS', 'for how long responses are reused; default 0, for no time'),
   'cache-scope': text('token|app|shared', 'whose calls reuse the same responses; default token'),
   'cache-invalidate-on-update': text('on|off', 'whether a change of settings discards them; default off'),
+  'idempotency-keys': text('on|off', 'whether calls with an Idempotency-Key are made once; default off'),
   'stream-usage': text('on|off', 'whether providers are asked for the usage of streams; default on'),
 }
 

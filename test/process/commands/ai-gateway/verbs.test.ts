@@ -42,6 +42,7 @@ test('a gateway is created with what the options say, and closed without any', a
     ['cache-ttl', '3600'],
     ['cache-scope', 'app'],
     ['cache-invalidate-on-update', 'on'],
+    ['idempotency-keys', 'on'],
     ['concurrent-calls', '9'],
   ].map(([name, value]) => `--${name}=${value}`)
   const full = await gateway('create', 'trial', ...settings, '--json')
@@ -73,6 +74,7 @@ test('a gateway is created with what the options say, and closed without any', a
     cacheScope: 'app',
     isCacheInvalidatedOnUpdate: true,
     guard: null,
+    hasIdempotencyKeys: true,
     byokOnly: false,
   })
 })

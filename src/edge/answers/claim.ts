@@ -1,0 +1,214 @@
+// Makes a call with an Idempotency-Key once: a repetition joins the call, or gets its response.
+
+import type { AnswerCache } from '../../answers/answer-cache.ts'
+import {
+  type CallOnce,
+  type Claimed,
+  type ClaimedCalls,
+  type EarlierCall,
+  lifetime,
+  maxClaims,
+} from '../../answers/claimed-calls.ts'
+import type { Flight } from '../../answers/flight.ts'
+import { fault, refuseCall } from '../../errors/catalogue/api-faults.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
+import { StoreUnreachable } from '../../store/contract/store.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Decided, Exchange, RequestHandler } from '../exchange/exchange.ts'
+import { join, replay } from './playback.ts'
+import { scopeOf } from './scope.ts'
+
+/** Ms for which a call waits for one in another process, and between two looks at it. */
+const maxWait = 20_000
+const [firstPause, longestPause] = [50, 1_000]
+/** Calls that wait for others at a time; further ones are told to come again. */
+const maxWaiting = 1_000
+/** Times that a call begins anew, as others that had its key did nothing. */
+const maxTurns = 5
+
+let waiting = 0
+
+type Outcome = Refusal | 'responded' | null
+
+/** Refuses a key that stands for another call (422), or for one whose response cannot be given (409, 422). */
+export function claim(x: Exchange): Decided {
+  const { ai } = x
+  if (ai === null || ai.idempotencyKey === null || ai.provider === null) return null
+  const { answers, claimed } = x.plane.ai!
+  if (answers === null || claimed === null) return null
+  if (!answers.isReady) return unavailable
+  return new Repetition(x, ai, answers, claimed).decide()
+}
+
+class Repetition {
+  readonly #x: Exchange
+  readonly #ai: AiExchange
+  readonly #answers: AnswerCache
+  readonly #claimed: ClaimedCalls
+  readonly #call: CallOnce
+  #turns = 0
+
+  constructor(x: Exchange, ai: AiExchange, answers: AnswerCache, claimed: ClaimedCalls) {
+    this.#x = x
+    this.#ai = ai
+    this.#answers = answers
+    this.#claimed = claimed
+    this.#call = callOf(x, ai, answers)
+  }
+
+  async decide(): Promise<Outcome> {
+    const { place, fingerprint } = this.#call
+    while (++this.#turns <= maxTurns && this.#x.stage === 'none') {
+      const flight = this.#answers.flight(place.key)
+      const outcome = flight === null ? await this.#claim() : await this.#join(flight, fingerprint)
+      if (outcome !== 'again') return outcome
+    }
+    return this.#x.stage === 'none' ? running(this.#call.ray) : null
+  }
+
+  async #claim(): Promise<Outcome | 'again'> {
+    const x = this.#x
+    let claimed: Claimed
+    try {
+      claimed = await this.#claimed.claim(this.#call)
+    } catch (error) {
+      if (error instanceof StoreUnreachable) return unavailable
+      throw error
+    }
+    if (claimed === 'full') return refuseCall('too_many_call_keys', maxClaims)
+    if (claimed.kind !== 'held') return this.#follow(claimed)
+    if (x.stage !== 'none') {
+      claimed.end('released')
+      return null
+    }
+    this.#ai.claim = claimed
+    const flight = this.#answers.begin(this.#call.place)
+    flight.isPersistent = true
+    flight.fingerprint = this.#call.fingerprint
+    flight.ray = x.ray
+    this.#ai.flight = flight
+    return null
+  }
+
+  /** Gives the response of an earlier call, and waits for it if it is under way elsewhere. */
+  async #follow(first: EarlierCall): Promise<Outcome | 'again'> {
+    const x = this.#x
+    let earlier: EarlierCall | null = first
+    if (earlier.kind === 'running' && this.#answers.flight(this.#call.place.key) === null)
+      earlier = await this.#wait(earlier)
+    if (x.stage !== 'none') return null
+    if (earlier === null || (earlier.kind === 'running' && this.#isHere)) return 'again'
+    if (earlier.kind === 'running') return running(earlier.ray)
+    if (earlier.kind === 'made') return this.#replay(earlier)
+    if (earlier.kind === 'other') return refuseCall('call_key_used')
+    return refuseCall(earlier.kind === 'lost' ? 'call_lost' : 'call_broken', earlier.ray)
+  }
+
+  get #isHere(): boolean {
+    return this.#answers.flight(this.#call.place.key) !== null
+  }
+
+  async #replay({ ray }: EarlierCall): Promise<Outcome> {
+    const { place } = this.#call
+    const seconds = lifetime / 1000
+    const answer = this.#answers.inMemory(place, seconds) ?? (await this.#answers.inStore(place, seconds))
+    if (this.#x.stage !== 'none') return null
+    if (answer === null) return refuseCall('call_response_gone', ray)
+    replay(this.#x, this.#ai, answer)
+    return 'responded'
+  }
+
+  #join(flight: Flight, fingerprint: string): Promise<Outcome | 'again'> | Refusal {
+    if (flight.fingerprint !== fingerprint) return refuseCall('call_key_used')
+    if (!flight.isWhole) return refuseCall('call_broken', flight.ray)
+    return new Promise(resolve => {
+      join(this.#x, this.#ai, flight, {
+        accepts: () => true,
+        responded: () => resolve('responded'),
+        goOn: () => resolve(flight.isOver ? (flight.refusal ?? 'again') : running(flight.ray)),
+      })
+    })
+  }
+
+  /** Waits until a call elsewhere is over, or for as long as a call waits; null if its key is free again. */
+  async #wait(first: EarlierCall): Promise<EarlierCall | null> {
+    const x = this.#x
+    if (waiting >= maxWaiting) return first
+    waiting++
+    const pausing = new Pausing(x.plane.coarseNow + maxWait)
+    x.handler = pausing
+    let earlier: EarlierCall | null = first
+    try {
+      for (let pause = firstPause; earlier?.kind === 'running'; pause = Math.min(2 * pause, longestPause)) {
+        await pausing.pause(pause)
+        if (pausing.isOver) return earlier
+        earlier = await this.#claimed.look(this.#call)
+      }
+      return earlier
+    } catch (error) {
+      // It is under way as far as is known.
+      if (error instanceof StoreUnreachable) return first
+      throw error
+    } finally {
+      waiting--
+      if (x.handler === pausing) x.handler = null
+    }
+  }
+}
+
+/** The exchange while it waits for one in another process. */
+class Pausing implements RequestHandler {
+  readonly deadline: number
+  isOver = false
+  #timer: NodeJS.Timeout | undefined
+  #resume: () => void = () => {}
+
+  constructor(deadline: number) {
+    this.deadline = deadline
+  }
+
+  pause(ms: number): Promise<void> {
+    return new Promise(resolve => {
+      this.#resume = resolve
+      this.#timer = setTimeout(resolve, ms)
+    })
+  }
+
+  expire(): void {
+    this.#end()
+  }
+
+  abort(): void {
+    this.#end()
+  }
+
+  body(): void {}
+  flushBody(): void {}
+  bodyEnd(): void {}
+  clientDrained(): void {}
+
+  #end(): void {
+    this.isOver = true
+    clearTimeout(this.#timer)
+    this.#resume()
+  }
+}
+
+/** The key stands for the calls of one token, or of one user of an app, alone. */
+function callOf(x: Exchange, ai: AiExchange, answers: AnswerCache): CallOnce {
+  const { account, id, createdAt } = ai.gateway!
+  const whose = ['idempotency-key', account, id, String(createdAt), ...scopeOf(ai, true)]
+  const key = answers.keyOf([...whose, ai.idempotencyKey!], [])
+  const what = [ai.target.api, x.head.target, ai.fields.contentType]
+  const body = ai.received ?? ai.body ?? none
+  const fingerprint = answers.keyOf([...whose, ...what], [body])
+  return { place: { account, gateway: id, key }, fingerprint, ray: x.ray }
+}
+
+const none = Buffer.alloc(0)
+
+const unavailable = refuse('service_unavailable', {}, { code: 'GH_CLAIM' })
+
+function running(ray: string): Refusal {
+  return refuse('conflict', { faults: [fault('call_running', ray)] })
+}

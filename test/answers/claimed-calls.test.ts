@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type CallOnce, ClaimedCalls, HeldClaim, lifetime } from '../../src/answers/claimed-calls.ts'
+import { SqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { startRedis } from '../help/redis.ts'
+import { until } from '../help/until.ts'
+import { ContractClock } from '../store/contract-clock.ts'
+import { openRedis } from '../store/redis/open.ts'
+
+const call = (key: string, more: Partial<CallOnce> = {}): CallOnce => ({
+  ...{ place: { account: 'a', gateway: 'default', key }, fingerprint: 'f', ray: 'ray-1' },
+  ...more,
+})
+const warnings = { warn: () => {} }
+
+async function start(t: TestContext) {
+  const clock = new ContractClock()
+  const store = await SqliteStore.open(':memory:', { commandTimeout: 2_000, clock })
+  t.after(() => store.close())
+  const process = () => new ClaimedCalls({ store, clock, warnings })
+  return { clock, store, process }
+}
+
+/** Claims a call that nobody has claimed. */
+async function hold(calls: ClaimedCalls, one: CallOnce): Promise<HeldClaim> {
+  const held = await calls.claim(one)
+  assert.ok(held instanceof HeldClaim)
+  return held
+}
+
+test('what a key stands for is told to other processes: a call under way, its end, or another call', async t => {
+  const { process } = await start(t)
+  const [one, other] = [process(), process()]
+  const held = await hold(one, call('k'))
+  const again = call('k', { ray: 'ray-2' })
+  assert.deepEqual(await other.claim(again), { kind: 'running', ray: 'ray-1' })
+  assert.deepEqual(await other.claim({ ...again, fingerprint: 'g' }), { kind: 'other', ray: 'ray-1' })
+  held.end('made')
+  await one.close()
+  assert.deepEqual(await other.look(again), { kind: 'made', ray: 'ray-1' })
+  assert.deepEqual(await other.claim({ ...again, fingerprint: 'g' }), { kind: 'other', ray: 'ray-1' })
+})
+
+test('a call whose response broke off is told as such, and a released key is free', async t => {
+  const { process } = await start(t)
+  const calls = process()
+  const [broken, released] = [await hold(calls, call('a')), await hold(calls, call('b'))]
+  broken.end('broken')
+  released.end('released')
+  await calls.close()
+  assert.deepEqual(await process().claim(call('a')), { kind: 'broken', ray: 'ray-1' })
+  assert.equal(await process().look(call('b')), null)
+  await hold(process(), call('b'))
+})
+
+test('a claim is renewed as long as it is held, and lost soon after its process is gone', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { clock, process } = await start(t)
+  const [one, other] = [process(), process()]
+  await hold(one, call('k'))
+  for (let i = 0; i < 6; i++) {
+    clock.advance(5_000)
+    t.mock.timers.tick(5_000)
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+    assert.equal((await other.look(call('k')))!.kind, 'running')
+  }
+  clock.advance(15_001)
+  assert.deepEqual(await other.claim(call('k')), { kind: 'lost', ray: 'ray-1' })
+  clock.advance(lifetime)
+  await hold(other, call('k'))
+})
+
+test('the end of a call is told to a store that comes back', async t => {
+  const server = await startRedis(t, { aof: 'always' })
+  const store = await openRedis(t, server.url, 500)
+  const clock = new ContractClock()
+  const calls = new ClaimedCalls({ store, clock, warnings })
+  const [made, free] = [await hold(calls, call('a')), await hold(calls, call('b'))]
+  await server.kill()
+  made.end('made')
+  free.end('released')
+  await assert.rejects(calls.claim(call('c')), { code: 'GH_STORE_AWAY' })
+  await server.restart()
+  await until(() => !store.isUnreachable)
+  await until(async () => (await calls.look(call('a')))?.kind === 'made')
+  await until(async () => (await calls.look(call('b'))) === null)
+  await hold(calls, call('c'))
+})

@@ -1,0 +1,299 @@
+// AI calls with an Idempotency-Key: made once, whoever asks again, and never again if nobody knows whether they were made.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { openStore } from '../../src/store/open.ts'
+import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
+import { type Origin, startOrigin } from '../help/origin.ts'
+import type { Message, Wire } from '../help/raw.ts'
+import { startRedis } from '../help/redis.ts'
+import { quickFolder } from '../help/quick-folder.ts'
+import { until } from '../help/until.ts'
+
+const once = { hasIdempotencyKeys: true }
+
+interface Setup {
+  readonly ai: AiEdge
+  readonly provider: Origin
+  /** Lets the calls that have come go on. */
+  readonly release: () => void
+  readonly texts: () => readonly Message[]
+  ask(key: string, more?: Partial<Ask>): Promise<Message>
+  send(key: string, more?: Partial<Ask>): Promise<Wire>
+}
+
+interface Ask {
+  readonly text: string
+  readonly token: string
+  readonly path: string
+  readonly at: AiEdge
+  readonly fields: readonly string[]
+}
+
+const prompt = (content = 'Hi', more: object = {}) =>
+  JSON.stringify({ model: 'openai/gpt-4o', messages: [{ role: 'user', content }], ...more })
+
+/** Starts an edge whose provider responds once it is released, with what `respond` makes. */
+async function start(
+  t: TestContext,
+  settings: AiSettings = {},
+  respond = (n: number) => json({ ...completion, id: `c-${n}` }),
+  isHeld = false,
+): Promise<Setup> {
+  const requests: Message[] = []
+  const gate = Promise.withResolvers<void>()
+  if (!isHeld) gate.resolve()
+  const provider = await startOrigin(t, async wire => {
+    for (;;) {
+      const request = await wire.request()
+      const n = requests.push(request)
+      await gate.promise
+      await wire.send(respond(n))
+    }
+  })
+  const ai = await startAi(
+    t,
+    { openai: { url: provider.url, keys: ['sk-operator'] } },
+    { ...settings, gateway: { ...once, ...settings.gateway } },
+  )
+  const textOf = (key: string, more: Partial<Ask> = {}) => {
+    const { text = prompt(), token = ai.token, path = '/v1/chat/completions', fields = [] } = more
+    const about = [`Authorization: Bearer ${token}`, `Idempotency-Key: ${key}`, ...fields]
+    return call(`${ai.rest}${path}`, text, ...about)
+  }
+  return {
+    ...{ ai, provider, release: () => gate.resolve(), texts: () => requests },
+    ask: (key, more = {}) => (more.at ?? ai).edge.ask(textOf(key, more)),
+    send: async (key, more = {}) => {
+      const wire = await (more.at ?? ai).edge.connect()
+      await wire.send(textOf(key, more))
+      return wire
+    },
+  }
+}
+
+const replayed = (message: Message) => message.field('svc-aig-idempotency-replayed')
+const idOf = (message: Message) => JSON.parse(message.text).id as string
+const faultOf = (message: Message) => JSON.parse(message.text).errors[0].message as string
+
+test('a second call with the same key gets the response of the first, and its provider no key', async t => {
+  const { ask, texts, ai } = await start(t)
+  const first = await ask('k-1')
+  assert.equal(replayed(first), null)
+  const second = await ask('k-1')
+  assert.deepEqual([second.status, second.text, replayed(second)], [200, first.text, 'true'])
+  assert.equal(second.field('content-type'), 'application/json')
+  assert.equal(texts().length, 1)
+  assert.equal(texts()[0]!.field('idempotency-key'), null)
+  assert.equal(idOf(await ask('k-2')), 'c-2')
+  const entries = (await ai.logged(3)).toReversed()
+  assert.deepEqual(
+    entries.map(({ cached, tokensIn, tokensOut }) => [cached, tokensIn, tokensOut]),
+    [
+      [false, 9, 3],
+      [true, 0, 0],
+      [false, 9, 3],
+    ],
+  )
+  assert.equal(entries[1]!.cost, 0)
+  assert.ok(entries[0]!.cost! > 0)
+})
+
+test('without the setting, the field is passed on, and each call is made', async t => {
+  const { ask, texts } = await start(t, { gateway: { hasIdempotencyKeys: false } })
+  assert.deepEqual([idOf(await ask('k')), idOf(await ask('k'))], ['c-1', 'c-2'])
+  assert.equal(texts()[0]!.field('idempotency-key'), 'k')
+})
+
+test('another body, or another endpoint, under the same key is 422, also while the first is under way', async t => {
+  const { ask, send, texts, release } = await start(t, {}, undefined, true)
+  const first = await send('k')
+  await until(() => texts().length === 1)
+  const early = await ask('k', { text: prompt('Hello') })
+  assert.equal(early.status, 422)
+  assert.match(faultOf(early), /already used for another body or endpoint/)
+  release()
+  assert.equal((await first.response('POST')).status, 200)
+  assert.equal((await ask('k', { text: prompt('Hello') })).status, 422)
+  assert.equal(
+    (await ask('k', { path: '/v1/embeddings', text: '{"model":"openai/e","input":"Hi"}' })).status,
+    422,
+  )
+  assert.equal((await ask('k')).status, 200)
+  assert.equal(texts().length, 1)
+})
+
+test('equal keys of other tokens are other calls', async t => {
+  const { ask, ai, texts } = await start(t)
+  const other = await ai.mint()
+  assert.deepEqual([idOf(await ask('k')), idOf(await ask('k', { token: other }))], ['c-1', 'c-2'])
+  assert.equal(replayed(await ask('k', { token: other })), 'true')
+  assert.equal(texts().length, 2)
+})
+
+test('a key that cannot be read, and one without a token, is refused by name', async t => {
+  const { ask, ai } = await start(t)
+  for (const key of ['', 'k\r\nIdempotency-Key: k', 'k'.repeat(256), 'k\xe9']) {
+    const refused = await ask(key)
+    assert.equal(refused.status, 400, key)
+    assert.match(faultOf(refused), /Idempotency-Key must be given once, as 1 to 255 printable ASCII/)
+  }
+  await ai.change({ authentication: false })
+  const path = `${ai.native('openai')}/chat/completions`
+  await until(async () => {
+    const open = await ai.edge.ask(call(path, prompt(), 'Authorization: Bearer sk', 'Idempotency-Key: k'))
+    return open.status === 400 && /needs a token of this gateway/.test(open.text)
+  })
+})
+
+test('a call whose caller leaves runs to its end, and its repetition gets all of it', async t => {
+  const { send, ask, texts, release, ai } = await start(t, {}, undefined, true)
+  const first = await send('k')
+  await until(() => texts().length === 1)
+  first.reset()
+  await until(() => ai.edge.plane.abandoned.size === 1)
+  const second = send('k').then(wire => wire.response('POST'))
+  release()
+  const message = await second
+  assert.deepEqual([message.status, replayed(message), idOf(message)], [200, 'true', 'c-1'])
+  await until(() => ai.edge.plane.abandoned.size === 0)
+  assert.equal(idOf(await ask('k')), 'c-1')
+  assert.equal(texts().length, 1)
+})
+
+test('a stream is joined from its beginning, and replayed as one', async t => {
+  const events = [
+    '{"choices":[{"delta":{"content":"A"}}]}',
+    '{"choices":[{"delta":{"content":"B"}}]}',
+    '[DONE]',
+  ]
+  const parts = events.map(event => `data: ${event}\n\n`)
+  const go = Promise.withResolvers<void>()
+  let calls = 0
+  const provider = await startOrigin(t, async wire => {
+    await wire.request()
+    calls++
+    const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+    await wire.send(
+      `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(parts[0]!)}`,
+    )
+    await go.promise
+    await wire.send(`${chunk(parts[1]!)}${chunk(parts[2]!)}0\r\n\r\n`)
+  })
+  const ai = await startAi(t, { openai: { url: provider.url, keys: ['sk'] } }, { gateway: once })
+  const text = call(
+    `${ai.rest}/v1/chat/completions`,
+    prompt('Hi', { stream: true }),
+    ...[`Authorization: Bearer ${ai.token}`, 'Idempotency-Key: k'],
+  )
+  const [first, second] = [await ai.edge.connect(), await ai.edge.connect()]
+  await first.send(text)
+  await first.until('"A"')
+  await second.send(text)
+  await second.until('"A"')
+  go.resolve()
+  await second.until('[DONE]')
+  await first.until('[DONE]')
+  const third = await ai.edge.ask(text)
+  assert.deepEqual([third.field('content-type'), replayed(third)], ['text/event-stream', 'true'])
+  assert.match(third.text, /"A".*"B".*\[DONE\]/s)
+  assert.equal(calls, 1)
+})
+
+for (const status of [400, 429, 500, 503])
+  test(`after a response with status ${status} the key is free, as nothing was done`, async t => {
+    const { ask, texts } = await start(t, {}, n =>
+      n === 1 ? json({ error: { message: 'No.' } }).replace('200 OK', `${status} No`) : json(completion),
+    )
+    const first = await ask('k')
+    assert.equal(first.status, status)
+    await until(async () => (await ask('k')).status === 200)
+    assert.equal(replayed(await ask('k')), 'true')
+    assert.equal(texts().length, 2)
+  })
+
+test('a response that breaks off is not made again, and told as such', async t => {
+  let calls = 0
+  const provider = await startOrigin(t, async wire => {
+    await wire.request()
+    calls++
+    await wire.send('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{')
+    wire.leave()
+  })
+  const ai = await startAi(t, { openai: { url: provider.url, keys: ['sk'] } }, { gateway: once })
+  const text = call(
+    `${ai.rest}/v1/chat/completions`,
+    prompt(),
+    ...[`Authorization: Bearer ${ai.token}`, 'Idempotency-Key: k'],
+  )
+  const first = await ai.edge.connect()
+  await first.send(text)
+  await first.rest()
+  const second = await ai.edge.ask(text)
+  assert.equal(second.status, 422)
+  assert.match(faultOf(second), /The response to the call [0-9a-f]+ with this Idempotency-Key broke off/)
+  assert.equal(calls, 1)
+})
+
+const stores = {
+  sqlite: async (t: TestContext) => `sqlite:${quickFolder(t, 'store')}/gatehouse.db`,
+  Redis: async (t: TestContext) => (await startRedis(t, { aof: 'always' })).url,
+}
+
+for (const [name, place] of Object.entries(stores)) {
+  test(`${name}: of 64 callers of two processes, one is let through, and all get its response`, async t => {
+    const storeUrl = await place(t)
+    const { ask, texts, ai, release, provider } = await start(
+      t,
+      { storeUrl, commandTimeout: 5_000 },
+      undefined,
+      true,
+    )
+    const store = await openStore(storeUrl, { commandTimeout: 5_000 })
+    const at = await startAi(
+      t,
+      { openai: { url: provider.url, keys: ['sk-operator'] } },
+      { given: { store, account: ai.account } },
+    )
+    t.after(() => store.close())
+    const asking = Array.from({ length: 64 }, (_, i) => ask('k', i % 2 === 0 ? {} : { at }))
+    await until(() => texts().length === 1)
+    release()
+    const messages = await Promise.all(asking)
+    assert.deepEqual([...new Set(messages.map(({ status }) => status))], [200])
+    assert.deepEqual([...new Set(messages.map(idOf))], ['c-1'])
+    assert.equal(messages.filter(message => replayed(message) === null).length, 1)
+    assert.equal(texts().length, 1)
+  })
+}
+
+test('while the store is unreachable no call is made, and the key is free again after that', async t => {
+  const server = await startRedis(t, { aof: 'always' })
+  const { ask, texts, ai } = await start(t, { storeUrl: server.url, commandTimeout: 500 })
+  assert.equal((await ask('first')).status, 200)
+  assert.equal(replayed(await ask('first')), 'true')
+  await server.kill()
+  const refused = await ask('k')
+  assert.equal(refused.status, 503)
+  assert.equal(texts().length, 1)
+  await server.restart()
+  await until(() => !ai.store.isUnreachable)
+  await until(async () => (await ask('k')).status === 200)
+  assert.equal(replayed(await ask('first')), 'true')
+})
+
+test('a call whose process has ended is told as lost, and not made again', async t => {
+  const { ask, ai, texts } = await start(t)
+  assert.equal((await ask('k')).status, 200)
+  const claims = ai.store.claims
+  const { claim } = claims
+  t.mock.method(claims, 'claim', async (ask: Parameters<typeof claim>[0]) => {
+    // The one who had it is gone.
+    await claim.call(claims, { ...ask, holder: 'gone.1', lease: 0, note: 'ray-of-another -' })
+    return claim.call(claims, ask)
+  })
+  const lost = await ask('lost')
+  assert.equal(lost.status, 422)
+  assert.match(faultOf(lost), /It is unknown whether the call ray-of-another .* was made/)
+  assert.equal(texts().length, 1)
+})
