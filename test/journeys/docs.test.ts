@@ -70,9 +70,10 @@ const ways = {
   managesMembers: /^npx gatehouse member /,
   managesGateways: /^npx gatehouse gateway /,
   managesPolicies: /^npx gatehouse policy /,
+  managesAlerts: /^npx gatehouse alert /,
   followsLogs: /^npx gatehouse log tail/,
   explains: /^npx gatehouse explain /,
-  runs: /^npx gatehouse (?!client |member |gateway |policy |log |explain )/,
+  runs: /^npx gatehouse (?!client |member |gateway |policy |alert |log |explain )/,
   // Not run: there is no engine here. Ports, folders and the time to stop are compared with the Dockerfile.
   needsDocker: /^docker (build|run) /,
   // Not run: there is no systemd, engine or cluster here. test/deploy looks at what they are given, and runs promtool.
@@ -317,7 +318,7 @@ test('with the gateway that npm start starts', async t => {
         const { stdout, stderr } = await run('sh', ['-c', asked], { cwd: root, env })
         assert.match(`${stdout}${stderr}`, /support|default|team/, line)
       }
-      for (const line of commands(ways.managesPolicies)) {
+      for (const line of [...commands(ways.managesPolicies), ...commands(ways.managesAlerts)]) {
         const { stdout, stderr } = await run('sh', ['-c', `${line} --url http://${running.admin}`], {
           cwd: root,
           env,
