@@ -2,19 +2,24 @@
 // Starts the program, which the Node that comes with the packages runs. In a checkout: what the build made of the sources as they are, or else the sources.
 
 import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isBuilt } from './built.js'
 import { isFoundNode, runNode } from './pinned-node.js'
 
-// What an upgrade forks keeps its Node: another one would lose the channel between the two.
-if (process.send === undefined && !isFoundNode()) runNode(process.argv.slice(1))
-else await import(programFrom(import.meta.url))
-
-/** Returns the URL of the program. Its arguments stay those of this file, so that an upgrade chooses again. */
-function programFrom(here) {
-  const [root, sources, built, packaged] = ['..', '../src/main.ts', '../dist/main.js', '../main.js'].map(
-    path => new URL(path, here),
-  )
-  if (!existsSync(sources)) return packaged
-  return isBuilt(fileURLToPath(root)) ? built : sources
+const [self, root, sources, built, packaged] = [
+  'gatehouse.js',
+  '..',
+  '../src/main.ts',
+  '../dist/main.js',
+  '../main.js',
+].map(path => fileURLToPath(new URL(path, import.meta.url)))
+const program = existsSync(sources) ? (isBuilt(root) ? built : sources) : packaged
+// What an upgrade forks keeps its process: another one would lose the channel between the two.
+if (process.send !== undefined || (isFoundNode() && !process.execve))
+  await import(pathToFileURL(program).href)
+else {
+  // In a checkout, an upgrade chooses again.
+  if (program !== packaged) process.env.GATEHOUSE_LAUNCHER = self
+  // Also where this is the right Node: a process of its own keeps nothing of what the choice took.
+  runNode([program, ...process.argv.slice(2)])
 }

@@ -1,12 +1,14 @@
 // What `npm start` starts in a checkout: the sources, or what the build made of them as long as it is up to date.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { writeConfig } from '../help/gateway.ts'
+import { SharedLog } from '../help/shared-log.ts'
 import { root } from '../help/source.ts'
 
 const { stampName, stampOf } = (await import(pathToFileURL(join(root, 'bin/built.js')).href)) as {
@@ -63,6 +65,25 @@ for (const [change, make] of Object.entries({
     checkout.build()
     assert.equal(checkout.started(), 'package')
   })
+
+test('an upgrade starts what is then up to date, and the process stays the one that was started', async t => {
+  const file = writeConfig(t, 'zones: []')
+  const child = spawn(process.execPath, [join(root, 'bin/gatehouse.js'), 'start', '--config', file], {
+    env: { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const log = new SharedLog(child)
+  t.after(async () => {
+    process.kill(log.lines.findLast(({ msg }) => msg === 'ready')?.pid ?? child.pid!)
+    await log.closed
+  })
+  const { pid } = await log.nth('ready')
+  assert.equal(pid, child.pid)
+  child.kill('SIGUSR2')
+  const { next } = await log.nth('upgraded: the new gateway serves', 1, /^upgrade (failed|refused)/)
+  const started = readFileSync(`/proc/${next}/cmdline`, 'latin1').split('\0')
+  assert.equal(started[1], join(root, 'bin/gatehouse.js'))
+})
 
 test('a build says what it was made of', t => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-built-'))

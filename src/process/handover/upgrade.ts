@@ -7,7 +7,7 @@ import type { Logger } from '../../log/log.ts'
 import { type Metrics, type Snapshot, sumOf } from '../../metrics/metrics.ts'
 import type { LentRecord } from '../../store/cache/cache-handover.ts'
 import type { FromBefore, FromNext, Inheritance } from './inheritance.ts'
-import { machineClock, upgradeVariable } from './inheritance.ts'
+import { launcherVariable, machineClock, upgradeVariable } from './inheritance.ts'
 import { isMainOfContainer } from '../system/container.ts'
 import type { UpgradeReport } from './command-reports.ts'
 import { version } from '../system/version.ts'
@@ -199,7 +199,7 @@ function obstacleHere(): string | null {
 function startNext(env: NodeJS.ProcessEnv): ChildProcess {
   const [, program, ...args] = process.argv
   return fork(
-    program!,
+    env[launcherVariable] ?? program!,
     args.filter(argument => argument !== '--replace'),
     { env, execPath: nodeOnDisk(), stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
   )
