@@ -39,7 +39,7 @@ export class Flight {
   /** Stand for the call, if it has an Idempotency-Key. */
   fingerprint = ''
   ray = ''
-  /** Called when the last follower has left. */
+  /** Called when the last follower has left before the end. */
   onEmpty: (() => void) | null = null
   readonly #maxSize: number
   readonly #onOver: (flight: Flight) => void
@@ -105,7 +105,7 @@ export class Flight {
   leave(follower: Follower): void {
     if (!this.#followers.delete(follower)) return
     this.progressed()
-    if (this.#followers.size === 0) this.onEmpty?.()
+    if (this.#followers.size === 0 && !this.isOver) this.onEmpty?.()
   }
 
   /** A follower has taken pieces. */

@@ -28,6 +28,8 @@ export class AbsentCaller implements Client {
   static replace(x: Exchange): void {
     const caller = new AbsentCaller(x)
     x.client = caller
+    // Others get the response, as far as it comes.
+    x.aborted = false
     x.plane.metrics.clientAbort()
     x.plane.abandoned.add(caller)
     const flight = x.ai!.flight!
