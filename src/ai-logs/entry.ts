@@ -6,7 +6,7 @@ import { estimatedIn, estimatedOut } from '../ai/usage/estimate.ts'
 import { sumOf } from '../ai/usage/session.ts'
 import type { CallBudget } from '../budgets/call-budget.ts'
 import { appOf, personal } from '../store/records/audit-entry.ts'
-import type { ActingApp, LedgerAttempt, LogSummary, Token } from '../store/records/records.ts'
+import type { ActingApp, LedgerAttempt, LogSummary, SavedUse, Token } from '../store/records/records.ts'
 import type { Bodies, Body } from '../store/log-batch/batch.ts'
 import type { Batch } from './batch.ts'
 import { type Capture, headSize, tailSize } from './capture.ts'
@@ -86,9 +86,21 @@ export function writeEntry(o: Observation, { request, answer }: Excerpts, meter:
   if (o.eventId !== null) entry.eventId = o.eventId
   if (o.dropped.length > 0) entry.dropped = o.dropped
   if (o.findings !== null) entry.findings = o.findings
+  if (o.saved !== null) noteReuse(entry, o.saved)
   const actor = o.token?.actor ?? ownerOf(o.token)
   if (actor !== undefined) entry.app = appOf(actor)
   batch.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)
+}
+
+/** No provider was asked, whatever the response and the caller say. */
+function noteReuse(entry: Draft, saved: SavedUse): void {
+  entry.cached = true
+  entry.saved = saved
+  entry.tokensIn = 0
+  entry.tokensOut = 0
+  entry.cost = 0
+  delete entry.usageIsEstimated
+  delete entry.hasCustomCost
 }
 
 /** Settles the budget of a call by what the call used. */

@@ -2,7 +2,14 @@
 
 import type { CallBudget } from '../budgets/call-budget.ts'
 import type { SessionUsage } from '../ai/usage/session.ts'
-import type { Gateway, GuardFinding, LedgerAttempt, Metadata, Token } from '../store/records/records.ts'
+import type {
+  Gateway,
+  GuardFinding,
+  LedgerAttempt,
+  Metadata,
+  SavedUse,
+  Token,
+} from '../store/records/records.ts'
 import type { Capture } from './capture.ts'
 import type { CustomCost } from './custom-cost.ts'
 
@@ -62,6 +69,8 @@ export interface Observation {
   readonly dropped: readonly string[]
   /** What the guard found; null for nothing. */
   readonly findings: readonly GuardFinding[] | null
+  /** What the reused response took once; null for a call that went to its provider. */
+  readonly saved: SavedUse | null
   /** Whether the guard kept something of the response from its caller, which is then not stored either. */
   readonly isGuarded: boolean
   /** Whether it got the response to another call, which is paid for. */

@@ -51,6 +51,7 @@ export function observed(changes: Partial<Observation> = {}): Observation {
     relayed: null,
     dropped: [],
     findings: null,
+    saved: null,
     isGuarded: false,
     isStored: true,
     budget: null,

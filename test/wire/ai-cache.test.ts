@@ -199,6 +199,22 @@ test('a hit is charged nothing, and a spent budget refuses it', async t => {
   assert.equal((await ask()).status, 429)
 })
 
+test('a hit is logged as one, at no cost, with what it saved', async t => {
+  const { ask, ai } = await start(t, { ai: { prices } })
+  await ask()
+  await ask(prompt(), 'svc-aig-custom-cost: {"total_cost":5}')
+  const [hit, miss] = await ai.logged(2)
+  assert.deepEqual([miss!.cached, miss!.tokensIn, miss!.tokensOut, miss!.saved], [false, 9, 3, undefined])
+  assert.deepEqual([hit!.cached, hit!.tokensIn, hit!.tokensOut, hit!.cost], [true, 0, 0, 0])
+  assert.deepEqual(hit!.saved, { tokensIn: 9, tokensOut: 3, cost: 0.000039 })
+  assert.deepEqual(
+    [hit!.success, hit!.streamed, hit!.provider, hit!.model],
+    [true, false, 'openai', 'gpt-4o'],
+  )
+  const entry = (await ai.store.logs.get(ai.account, 'default', hit!.id))!
+  assert.match(JSON.stringify(entry), /Hello\./)
+})
+
 test('a token that is revoked gets no hit', async t => {
   const { ask, ai } = await start(t)
   const value = await ai.mint({ id: 'revoked', name: 'revoked' })

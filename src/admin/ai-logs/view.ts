@@ -3,7 +3,7 @@
 import { isJson } from '../../base/text/json.ts'
 import type { Dimension, Group } from '../../ai-logs/sums.ts'
 import type { CallSum } from '../../store/log-sums/call-sum.ts'
-import type { ActingApp, LogEntry, LogSummary, Payload } from '../../store/records/records.ts'
+import type { ActingApp, LogEntry, LogSummary, Payload, SavedUse } from '../../store/records/records.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 import { isoTime } from '../records/record-handlers.ts'
 
@@ -30,6 +30,7 @@ export function viewSummary(entry: LogSummary) {
     ...(entry.feedback !== undefined && { feedback: entry.feedback }),
     ...(entry.score !== undefined && { score: entry.score }),
     cached: entry.cached,
+    ...(entry.saved && viewSaved(entry.saved)),
     authentication: entry.authenticated,
     token_id: entry.tokenId ?? null,
     token_name: entry.tokenName ?? null,
@@ -41,6 +42,10 @@ export function viewSummary(entry: LogSummary) {
     request_content_type: entry.requestContentType,
     response_content_type: entry.responseContentType,
   }
+}
+
+function viewSaved({ tokensIn, tokensOut, cost }: SavedUse) {
+  return { saved_tokens_in: tokensIn, saved_tokens_out: tokensOut, saved_cost: cost }
 }
 
 function viewApp({ user, email, isEmailVerified = false, client, clientName }: ActingApp) {

@@ -52,4 +52,4 @@ const maxAge = 7200
 const varying = 'Vary: Origin\r\n'
 /** Some browsers do not know the star. */
 const exposed =
-  'Access-Control-Expose-Headers: *, svc-ray, svc-aig-log-id, svc-aig-step, svc-aig-provider, svc-aig-model, svc-aig-attempts, svc-aig-dropped, svc-aig-estimated, svc-aig-budget, Retry-After, RateLimit, RateLimit-Policy, x-should-retry\r\n'
+  'Access-Control-Expose-Headers: *, svc-ray, svc-aig-log-id, svc-aig-step, svc-aig-provider, svc-aig-model, svc-aig-attempts, svc-aig-dropped, svc-aig-estimated, svc-aig-cache-status, Age, svc-aig-budget, Retry-After, RateLimit, RateLimit-Policy, x-should-retry\r\n'

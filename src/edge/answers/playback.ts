@@ -117,6 +117,8 @@ class Playback implements RequestHandler, Follower {
     x.releaseLongWork()
     this.#ai.reused = unknownUse
     x.status = head.status
+    // Known once the response is over.
+    this.#ai.reused = this.#flight.use ?? unknownUse
     this.deadline = Number.POSITIVE_INFINITY
     if (x.tap !== null) {
       x.tap.isUnderWay = true

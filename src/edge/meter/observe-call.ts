@@ -43,6 +43,7 @@ export function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number
     session: tap.session,
     relayed: tap.relayed,
     dropped: ai.dropped,
+    saved: ai.reused,
     findings: ai.findings === null || ai.findings.action === null ? null : ai.findings.findings,
     isGuarded: ai.isGuarded,
     isReused: ai.reused !== null,

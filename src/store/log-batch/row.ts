@@ -1,6 +1,13 @@
 // A log entry as a JSON array, without its key and bodies: short, and quick to write and to search.
 
-import type { Feedback, GuardFinding, LedgerAttempt, LogSummary, Metadata } from '../records/records.ts'
+import type {
+  Feedback,
+  GuardFinding,
+  LedgerAttempt,
+  LogSummary,
+  Metadata,
+  SavedUse,
+} from '../records/records.ts'
 
 /** The members of a row, in order. */
 export const rowMembers = [
@@ -37,6 +44,7 @@ export const rowMembers = [
   'feedback',
   'score',
   'findings',
+  'saved',
 ] as const
 
 /** Members of all rows; those behind them are left out from the last one on that is null. */
@@ -77,7 +85,10 @@ type LogRow = [
   feedback?: Feedback | null,
   score?: number | null,
   findings?: readonly GuardFinding[] | null,
+  saved?: SavedRow | null,
 ]
+
+type SavedRow = readonly [tokensIn: number | null, tokensOut: number | null, cost: number | null]
 
 type AttemptRow = readonly [provider: string, model: string | null, outcome: string, duration: number]
 
@@ -120,6 +131,7 @@ export function rowOf(e: LogSummary): string {
     e.feedback ?? null,
     e.score ?? null,
     e.findings ?? null,
+    e.saved === undefined ? null : [e.saved.tokensIn, e.saved.tokensOut, e.saved.cost],
   ]
   const members: unknown[] = row
   while (members.length > always && members.at(-1) === null) members.pop()
@@ -161,6 +173,7 @@ export function summaryOf(text: string, place: Place): LogSummary {
     feedback = null,
     score = null,
     findings = null,
+    saved = null,
   ]: LogRow = JSON.parse(text)
   return {
     id: place.id,
@@ -195,6 +208,7 @@ export function summaryOf(text: string, place: Place): LogSummary {
     ...(feedback !== null && { feedback }),
     ...(score !== null && { score }),
     ...(findings !== null && { findings }),
+    ...(saved !== null && { saved: savedOf(saved) }),
     ...(user !== null && {
       // The app is named once, as the token.
       app: {
@@ -210,6 +224,10 @@ export function summaryOf(text: string, place: Place): LogSummary {
 
 function attemptOf([provider, model, outcome, duration]: AttemptRow): LedgerAttempt {
   return { provider, model, outcome, duration }
+}
+
+function savedOf([tokensIn, tokensOut, cost]: SavedRow): SavedUse {
+  return { tokensIn, tokensOut, cost }
 }
 
 /** Returns the text of metadata that is searched. */

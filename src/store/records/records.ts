@@ -92,6 +92,14 @@ export interface GuardFinding {
   readonly count: number
 }
 
+/** Null where it is not known. */
+export interface SavedUse {
+  readonly tokensIn: number | null
+  readonly tokensOut: number | null
+  /** US dollars. */
+  readonly cost: number | null
+}
+
 /** The key of a provider that a gateway has of its own. */
 export interface ProviderKey {
   readonly id: string
@@ -391,6 +399,8 @@ export interface LogEntry {
   readonly dropped?: readonly string[]
   /** What the guard found, and did about it; absent for nothing. */
   readonly findings?: readonly GuardFinding[]
+  /** What the call would have taken if its response were not that of an earlier one; absent for others. */
+  readonly saved?: SavedUse
   readonly metadata: Metadata | null
   readonly requestContentType: string | null
   readonly responseContentType: string | null
