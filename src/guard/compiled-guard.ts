@@ -13,6 +13,11 @@ export class CompiledGuard {
     this.request = compile(rules, 'request')
     this.response = compile(rules, 'response')
   }
+
+  /** Of a session, which cannot be looked at: the check that redacts or blocks, if there is one. */
+  get strictest(): CompiledCheck | null {
+    return this.request?.isEnforced !== true && this.response !== null ? this.response : this.request
+  }
 }
 
 export class CompiledCheck {

@@ -24,7 +24,7 @@ export function readJson(
 }
 
 /** Returns a text in UTF-8; null for bytes that are none. JSON in UTF-16 has zeros. */
-function readText(body: Buffer): string | null {
+export function readText(body: Buffer): string | null {
   return isUtf8(body) && !body.includes(0) ? body.toString() : null
 }
 

@@ -3,7 +3,7 @@
 import type { Match } from './scan.ts'
 
 /** What stands for a match. */
-function markOf(name: string): string {
+export function markOf(name: string): string {
   return `[redacted:${name}]`
 }
 
@@ -57,3 +57,23 @@ class StringFinder {
 const quote = 0x22
 const minus = 0x2d
 const backslash = 0x5c
+
+/** Redacts a text that is no JSON. */
+export function redactText(text: string, matches: readonly Match[]): string {
+  return replaced(
+    text,
+    matches.map(({ name, start, end }) => ({ start, end, text: markOf(name) })),
+  )
+}
+
+/** Removes the probabilities of tokens, which tell the text once more, from a response or an event. */
+export function withoutLogprobs(value: unknown, depth = 0): void {
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return
+  const members = value as Record<string, unknown>
+  for (const [name, member] of Object.entries(members))
+    if (name === 'logprobs' || name === 'logprobsResult') members[name] = Array.isArray(member) ? [] : null
+    else withoutLogprobs(member, depth + 1)
+}
+
+/** No response has them deeper. */
+const maxDepth = 100

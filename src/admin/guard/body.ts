@@ -6,7 +6,7 @@ import type { Field } from '../http/field.ts'
 
 export const maxPolicies = 20
 export const actions = ['FLAG', 'REDACT', 'BLOCK'] as const satisfies readonly Uppercase<GuardAction>[]
-export const checks = ['REQUEST'] as const satisfies readonly Uppercase<GuardCheck>[]
+export const checks = ['REQUEST', 'RESPONSE'] as const satisfies readonly Uppercase<GuardCheck>[]
 export const profiles: readonly string[] = [everyPattern, ...patternNames]
 export const idPattern = /^[A-Za-z0-9_-]{1,64}$/
 

@@ -3,6 +3,7 @@
 import type { Timeouts } from '../../config/model/config.ts'
 import { type Failure, fault, type OriginFault } from '../../errors/catalogue/origin-failure.ts'
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { AbandonedCall } from './abandoned-call.ts'
@@ -231,8 +232,10 @@ export class Attempt implements ConnectionRequest {
   relay({ head, body, whole = null }: ResponseEvent): void {
     this.endUpload()
     this.#framing = body.framing
-    this.#relaying = relay(this.#x, this.#lease!, head, body, { whole, isDecoded: this.#frames !== null })
-    if (this.#relaying === null) return this.#reportUnusable('GH_BAD_ANSWER')
+    const relaying = relay(this.#x, this.#lease!, head, body, { whole, isDecoded: this.#frames !== null })
+    if (relaying === null) return this.#reportUnusable('GH_BAD_ANSWER')
+    if ('error' in relaying) return this.#reportGuarded(relaying)
+    this.#relaying = relaying
     // One that was held to its end has begun.
     if (this.#x.ai !== null && body.framing !== 'none' && whole === null)
       this.#firstContent = new FirstContent(head)
@@ -313,7 +316,7 @@ export class Attempt implements ConnectionRequest {
     if (this.#held !== null) return this.#hold(this.#held, bytes)
     if (this.#firstContent?.push(bytes)) this.#firstContent = null
     this.#awaitMore()
-    if (!this.#relaying!.data(bytes)) this.#reportUnusable('GH_BAD_ANSWER')
+    if (!this.#relaying!.data(bytes)) this.#reportStopped(this.#relaying!)
   }
 
   flushResponse(): void {
@@ -327,7 +330,7 @@ export class Attempt implements ConnectionRequest {
     if (this.#frames?.isWhole === false) return this.#reportUnusable('GH_BAD_ANSWER')
     if (this.#held !== null && !this.#endHeld(this.#held)) return
     if (!this.isBlamed) x.member!.health.succeeded()
-    if (!this.#relaying!.bodyEnd()) return this.#reportUnusable('GH_BAD_ANSWER')
+    if (!this.#relaying!.bodyEnd()) return this.#reportStopped(this.#relaying!)
     if (x.ai !== null && x.ai.flight !== null) shareEnd(x, x.ai, x.ai.flight, this.#framing)
     const lease = this.takeLease()
     x.handler = null
@@ -463,6 +466,17 @@ export class Attempt implements ConnectionRequest {
     const failure = fault('GH_STREAM_ERROR')
     this.#owner.report({ type: 'failed_start', isError, head, phase: 'receive', failure })
     this.#held = null
+  }
+
+  #reportStopped({ refusal }: Relaying): void {
+    if (refusal === null) this.#reportUnusable('GH_BAD_ANSWER')
+    else this.#reportGuarded(refusal)
+  }
+
+  /** The provider has done its part. */
+  #reportGuarded(refusal: Refusal): void {
+    if (!this.isBlamed) this.#x.member!.health.succeeded()
+    this.#owner.report({ type: 'refusal', refusal })
   }
 
   #reportUnusable(way: OriginFault): void {

@@ -1,5 +1,6 @@
 // A response on its way to the client, rewritten if the call needs it.
 
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { asEventStream, EventFrames, hasEventFrames } from '../ai-call/event-frames.ts'
 import type { Flight } from '../../answers/flight.ts'
@@ -13,17 +14,19 @@ import type { Exchange, ResponseSink } from '../exchange/exchange.ts'
 import type { Lease } from '../origin/lease.ts'
 import { remainingTrailers } from '../rewrite/headers.ts'
 import { EventStream } from '../exchange/event-stream.ts'
+import { guardResponse, type ResponseGuard } from '../guard/guard-response.ts'
+import { DeferredSink } from './deferred-sink.ts'
 import { relayedFraming, relayedHead, rewritten } from './response-heads.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
 
-/** Null if the response must be rewritten but cannot be. */
+/** Null if the response must be rewritten but cannot be; a refusal if the guard cannot look at it. */
 export function relay(
   x: Exchange,
   lease: Lease,
   head: ResponseHead,
   body: ResponseBody,
   { whole, isDecoded }: { readonly whole: Buffer | null; readonly isDecoded: boolean },
-): Relaying | null {
+): Relaying | Refusal | null {
   x.releaseLongWork()
   x.status = head.status
   const { compression } = x.route!
@@ -37,17 +40,25 @@ export function relay(
     x.tap !== null && x.ai!.provider!.hasFrames && hasEventFrames(head) ? new EventFrames() : null
   x.tap?.noteHead(frames === null ? head : asEventStream(head), rewriter !== null && rewriter !== false)
   if (rewriter === false) return null
+  const guard = x.ai === null || body.framing === 'none' ? null : guardResponse(x, x.ai, head)
+  if (guard !== null && 'error' in guard) return guard
+  if (guard !== null) x.tap?.noteHead(frames === null ? head : asEventStream(head), true)
   const budget = x.ai === null ? null : x.ai.budget
   if (budget !== null && x.tap?.head?.isEventStream && !head.isEncoded)
     x.plane.checkpoints.add(budget, x.tap, x.sentAt, x.respondedAt)
-  x.responseFraming = relayedFraming(body, isDecoded || rewriter !== null || encoding !== null)
-  const sink = x.client.relay(x, relayedHead(x, head, decision))
+  x.responseFraming = relayedFraming(
+    body,
+    isDecoded || rewriter !== null || guard !== null || encoding !== null,
+  )
+  const open = () => x.client.relay(x, relayedHead(x, head, decision))
+  const sink = guard?.holdsHead ? new DeferredSink(open) : open()
   const flight = x.ai === null ? null : shareHead(x.ai, head)
-  return new Relaying(x, lease, sink, { rewriter, frames, encoding, flight })
+  return new Relaying(x, lease, sink, { rewriter, guard, frames, encoding, flight })
 }
 
 interface Changes {
   readonly rewriter: Rewriter | null
+  readonly guard: ResponseGuard | null
   /** Decodes what the log notes. */
   readonly frames: EventFrames | null
   readonly encoding: Encoding | null
@@ -63,6 +74,7 @@ export class Relaying {
   #sink: ResponseSink
   readonly #flight: Flight | null
   readonly #rewriter: Rewriter | null
+  readonly #guard: ResponseGuard | null
   readonly #compressed: CompressedBody | null
   readonly #frames: EventFrames | null
 
@@ -70,11 +82,12 @@ export class Relaying {
     x: Exchange,
     lease: Lease,
     sink: ResponseSink,
-    { rewriter, frames, encoding, flight }: Changes,
+    { rewriter, guard, frames, encoding, flight }: Changes,
   ) {
     this.#x = x
     this.#lease = lease
     this.#rewriter = rewriter
+    this.#guard = guard
     this.#frames = frames
     this.#compressed = encoding === null ? null : new CompressedBody(x, sink, encoding, this)
     this.#sink = this.#compressed ?? sink
@@ -84,22 +97,30 @@ export class Relaying {
     if (encoding !== null) x.compressed = this.#compressed
   }
 
-  /** False if the bytes cannot be rewritten. */
+  /** Why nothing more may be sent, if the guard has said so. */
+  get refusal(): Refusal | null {
+    return this.#guard === null ? null : this.#guard.refusal
+  }
+
+  /** False if the bytes cannot be rewritten, or the guard stops the response. */
   data(bytes: Buffer): boolean {
     const x = this.#x
     if (x.tap !== null) this.#note(x.tap, bytes)
     if (this.#rewriter !== null) return this.#rewrite(this.#rewriter.push(bytes))
+    if (this.#guard !== null) return this.#guarded(this.#guard, this.#guard.push(bytes))
     this.#write(bytes)
     return true
   }
 
   flush(): void {
-    if (!this.#rewriter?.holdsHead) this.#written(this.#sink.flush())
+    if (!this.#rewriter?.holdsHead && !this.#guard?.holdsHead) this.#written(this.#sink.flush())
   }
 
-  /** False if the rewriter finds the body incomplete. */
+  /** False if the rewriter finds the body incomplete, or the guard stops the response. */
   bodyEnd(): boolean {
-    const isWhole = this.#rewriter === null || this.#rewrite(this.#rewriter.end())
+    const guard = this.#guard
+    const isRewritten = this.#rewriter === null || this.#rewrite(this.#rewriter.end())
+    const isWhole = isRewritten && (guard === null || this.#guarded(guard, guard.end()))
     this.#compressed?.bodyEnd()
     return isWhole
   }
@@ -146,9 +167,18 @@ export class Relaying {
   #rewrite(bytes: Buffer | null | false): boolean {
     if (bytes === false) return false
     if (bytes === null) return true
+    if (this.#guard !== null) return this.#guarded(this.#guard, this.#guard.push(bytes))
     this.#x.tap?.noteRelayed(bytes)
     this.#write(bytes)
     return true
+  }
+
+  #guarded(guard: ResponseGuard, bytes: Buffer | null): boolean {
+    if (bytes !== null) {
+      this.#x.tap?.noteRelayed(bytes)
+      this.#write(bytes)
+    }
+    return guard.refusal === null
   }
 
   #write(bytes: Buffer): void {

@@ -16,9 +16,11 @@ import { refuseBlocked, refuseUnreadable } from './refusals.ts'
 /** Refuses a call (403) that has what is blocked, or that cannot be looked at where that matters. */
 export function inspect(x: Exchange): Verdict {
   const { ai } = x
-  if (ai === null || ai.guard === null || ai.guard.request === null) return null
+  if (ai === null || ai.guard === null) return null
+  const check = x.upgrade === 'requested' ? ai.guard.strictest : ai.guard.request
+  if (check === null) return null
   ai.findings ??= new GuardReport()
-  const verdict = inspectRequest(x, ai, ai.findings, ai.guard.request)
+  const verdict = inspectRequest(x, ai, ai.findings, check)
   noteFindings(x, ai)
   return verdict
 }
@@ -52,6 +54,6 @@ function redactedBody(body: Buffer, check: CompiledCheck): Buffer {
 }
 
 function unreadable(findings: GuardReport, check: CompiledCheck, what: string): Refusal | null {
-  findings.note('request', 'unreadable', check.isEnforced ? 'block' : 'flag')
-  return check.isEnforced ? refuseUnreadable('request', what) : null
+  findings.note(check.check, 'unreadable', check.isEnforced ? 'block' : 'flag')
+  return check.isEnforced ? refuseUnreadable(check.check, what) : null
 }
