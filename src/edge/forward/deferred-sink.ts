@@ -11,7 +11,7 @@ export class DeferredSink implements ResponseSink {
   }
 
   get hasBegun(): boolean {
-    return this.#sink !== null && this.#sink.hasBegun
+    return this.#sink?.hasBegun === true
   }
 
   data(bytes: Buffer): boolean {
