@@ -51,7 +51,7 @@ export type FromNext =
 
 export const upgradeVariable = 'GATEHOUSE_UPGRADE'
 
-/** Set by `bin/gatehouse.js` in a checkout: its own path, where the sources may have changed since it chose. */
+/** Set by `bin/gatehouse.js` in a checkout: its own path, where sources may have changed since it chose. */
 export const launcherVariable = 'GATEHOUSE_LAUNCHER'
 
 /** Closes the sockets that the configuration does not need: their clients are refused at once. */
