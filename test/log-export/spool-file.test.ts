@@ -66,6 +66,7 @@ test('a line has every member of a call, also those without a value', () => {
     streamed: false,
     dropped: [],
     metadata: {},
+    findings: [],
     request_content_type: 'application/json',
     response_content_type: 'application/json',
     request: 'question: größer?',

@@ -316,11 +316,11 @@ test('errors shows those that HTTP itself defines too', async () => {
   }
 })
 
-test('errors lists the 80 of the interface and the 15 of HTTP with code, status, retry, name and title', async () => {
+test('errors lists the 80 of the interface and the 17 of HTTP with code, status, retry, name and title', async () => {
   const lines = (await gatehouse(['errors'])).stdout.trimEnd().split('\n')
   const border = lines.findIndex(line => line.startsWith('Errors that HTTP itself defines'))
   const countOf = (group: readonly string[]) => group.filter(line => /^\d/.test(line)).length
-  assert.deepEqual([countOf(lines.slice(0, border)), countOf(lines.slice(border))], [80, 15])
+  assert.deepEqual([countOf(lines.slice(0, border)), countOf(lines.slice(border))], [80, 17])
   assert.match(
     lines.find(line => line.startsWith('522 '))!,
     /^522 +522 +120 s +connection_timeout +Connection timed out$/,

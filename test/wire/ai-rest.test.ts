@@ -241,7 +241,7 @@ test('invalid metadata gets a clear error that names the field', async t => {
 test('an unknown field for the gateway is refused by its name', async t => {
   const { ai, ask, openai } = await start(t)
   const body = '{"model":"openai/gpt-4o-mini","messages":[]}'
-  for (const name of ['svc-aig-cache-ttl', 'SVC-AIG-Skip-Cache', 'svc_aig_metadata', 'svc-aig-']) {
+  for (const name of ['svc-aig-cache-tags', 'SVC-AIG-Skip', 'svc_aig_metadata', 'svc-aig-']) {
     const [fault] = faultsOf(
       await ask('/v1/chat/completions', body, 'svc-aig-metadata: {}', `${name}: 1`),
       400,
@@ -253,12 +253,12 @@ test('an unknown field for the gateway is refused by its name', async t => {
       `${ai.native('openai')}/chat/completions`,
       '{}',
       `svc-aig-authorization: Bearer ${ai.token}`,
-      'svc-aig-cache-ttl: 5000',
+      'svc-aig-cache-tags: 5000',
     ),
   )
   assert.equal(native.status, 400)
-  assert.match(native.text, /svc-aig-cache-ttl/)
-  const stranger = await ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, body, 'svc-aig-cache-ttl: 1'))
+  assert.match(native.text, /svc-aig-cache-tags/)
+  const stranger = await ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, body, 'svc-aig-cache-tags: 1'))
   assert.equal(stranger.status, 401)
   assert.equal(openai.bytesReceived, 0)
 })

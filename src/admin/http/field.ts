@@ -144,7 +144,8 @@ export class Field {
   }
 }
 
-const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+/** Of what a page or a log line could not show as it is. */
+export const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
 function ownValue(object: JsonObject | null, name: string): unknown {
   return object && Object.hasOwn(object, name) ? object[name] : undefined

@@ -8,7 +8,7 @@ import type {
   SpendLimits,
   SpendRule,
 } from '../../store/records/budget-rule.ts'
-import type { Field } from '../http/field.ts'
+import { type Field, unprintable } from '../http/field.ts'
 
 /** Whose limits they are. Those of a token have no partitions: it has a budget of its own by itself. */
 export type SpendOwner = 'gateway' | 'token'
@@ -171,7 +171,9 @@ function readMetadata(field: Field, isFilterOnly: boolean): Readonly<Record<stri
   if (object === null) return null
   const names = Object.keys(object).sort()
   if (names.length > maxNames || !names.every(isName)) {
-    field.refuse(`must have at most ${maxNames} members, with names of 1 to ${maxNameLength} characters`)
+    field.refuse(
+      `must have at most ${maxNames} members, with names of 1 to ${maxNameLength} printable characters`,
+    )
     return null
   }
   const members = field.members([], names)
@@ -184,7 +186,7 @@ function readMetadata(field: Field, isFilterOnly: boolean): Readonly<Record<stri
 }
 
 function isName(name: string): boolean {
-  return name !== '' && name.length <= maxNameLength && name.isWellFormed()
+  return name !== '' && name.length <= maxNameLength && !unprintable.test(name)
 }
 
 function readCriterion(field: Field, isFilterOnly: boolean): Criterion | null {

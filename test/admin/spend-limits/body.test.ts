@@ -139,7 +139,7 @@ test('each fault names its place and the rule', () => {
     ],
     [
       { ...cost, metadata: { '': { mode: 'partition' } } },
-      `${at}/metadata ${place}.metadata must have at most 5 members, with names of 1 to 100 characters`,
+      `${at}/metadata ${place}.metadata must have at most 5 members, with names of 1 to 100 printable characters`,
     ],
   ]
   for (const [rule, fault] of expected) assert.deepEqual(faultsOf(rule), [fault])

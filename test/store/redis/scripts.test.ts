@@ -93,7 +93,7 @@ const spend = (store: Store, window: 'sliding' | 'fixed') =>
   })
 
 const budget = {
-  ...{ bucket: 'b', window: { kind: 'sliding', period: 60_000 } as const, limit: 99, share: 'p.0' },
+  ...{ bucket: 'b', window: { kind: 'sliding', period: 7 * 86_400_000 } as const, limit: 99, share: 'p.0' },
   ...{ total: 0, confirmed: 0, keep: 0, ifLost: 0, need: 0, want: 0 },
 }
 const stepOn = (store: Store, sequence: number, line: Partial<BudgetLine>, lease = 60_000) =>

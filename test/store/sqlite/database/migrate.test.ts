@@ -36,6 +36,9 @@ test('the file, its companions and its folder are for their owner only', async t
   assert.equal(modeOf(dirname(file)), '700')
   assert.deepEqual(readdirSync(dirname(file)).toSorted(), [
     'gatehouse.db',
+    'gatehouse.db-answers',
+    'gatehouse.db-answers-shm',
+    'gatehouse.db-answers-wal',
     'gatehouse.db-counts',
     'gatehouse.db-counts-shm',
     'gatehouse.db-counts-wal',
