@@ -133,7 +133,7 @@ test('mistakes are shown at their fields, with what was typed', async t => {
     [{ id: 'with space' }, 'id', /letters, digits/],
     [{ 'each.model': 'on', only_model: 'gpt-4o' }, 'only_model', /not both/],
     [{ only_model: 'a\na' }, 'only_model', /duplicates an earlier item/i],
-    [{ each_metadata: 'x'.repeat(101) }, 'only_metadata', /names of 1 to 100 characters/],
+    [{ each_metadata: 'x'.repeat(101) }, 'only_metadata', /names of 1 to 100 printable characters/],
   ] as const) {
     const page = await send(fields)
     assert.equal(page.status, 422, JSON.stringify(fields))
