@@ -103,7 +103,7 @@ export class ClaimedCalls {
     void ending.finally(() => this.#ends.delete(ending))
   }
 
-  /** Tells the store how a call has ended, and renews the claim until then. */
+  /** Stores how a call has ended, and renews its claim until then. */
   async #endOne({ call, holder }: HeldClaim, how: End): Promise<void> {
     const { store, clock, warnings } = this.#options
     const { claims } = store

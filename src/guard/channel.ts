@@ -44,7 +44,7 @@ export class Channel {
     return true
   }
 
-  /** Gives the next piece to the client; each mark is in the piece where its match begins. */
+  /** Passes the next piece on to the client; each mark is in the piece where its match begins. */
   release(text: string, markOf: (name: string) => string): string {
     const start = this.released
     const end = start + text.length

@@ -34,7 +34,7 @@ function replaced(text: string, marks: readonly Mark[]): string {
   return result + text.slice(at)
 }
 
-/** Tells what is within a string of JSON; asked for places in their order. */
+/** Whether places are within a string of JSON; asked for places in their order. */
 class StringFinder {
   readonly #json: string
   #at = 0

@@ -94,7 +94,7 @@ export class AlertWatch {
     }
   }
 
-  /** Says so once, until a look succeeds. */
+  /** Logs it once, until a look succeeds. */
   #fail(failure: unknown): void {
     const { log } = this.#options
     if (this.#isFailing) return

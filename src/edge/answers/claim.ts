@@ -90,7 +90,7 @@ class Repetition {
     return null
   }
 
-  /** Gives the response of an earlier call, and waits for it if it is under way elsewhere. */
+  /** Replays the response of an earlier call, and waits for it if it is under way elsewhere. */
   async #follow(first: EarlierCall): Promise<Outcome | 'again'> {
     const x = this.#x
     let earlier: EarlierCall | null = first

@@ -1,4 +1,4 @@
-// Gives an AI call the response to an earlier one that equals it, or to one that is under way.
+// Reuses the response to an earlier AI call for one that equals it, and joins equal calls that are under way.
 
 import type { Answer } from '../../answers/answer.ts'
 import type { AnswerCache } from '../../answers/answer-cache.ts'

@@ -1,4 +1,4 @@
-// Tells callers, by a field of the response, what the guard has found so far.
+// A field of the response for what the guard has found so far.
 
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'

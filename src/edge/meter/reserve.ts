@@ -282,7 +282,7 @@ function outlook({ maxTokens }: Demand, { isEstimate }: BudgetRefusal, retryAfte
   return `Such a call can fit again in ${when}${earlier}.`
 }
 
-/** Says what a rule allows, and which one it is, as `$5.00 a day (all)`. */
+/** Returns what a rule allows, and its id, such as `$5.00 a day (all)`. */
 function inWords(rule: BudgetRule): string {
   return `${rule.words} (${nameOf(rule)})`
 }
