@@ -70,7 +70,8 @@ export class GuardedStream {
 }
 
 const lineEnd = /\r\n|\n|\r/
-const ending = /(?:\n\n|\n\r\n|\r\r)$/
+// A blank line may also come alone, after the one that ended the event before it.
+const ending = /(?:^|\n)\r?\n$|(?:^|\r)\r$/
 const dataField = /^data(?:: ?|$)/
 
 /** Null for what is no object or list. */

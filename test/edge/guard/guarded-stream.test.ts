@@ -212,6 +212,17 @@ test('what stays undecided is held up to a bound', () => {
   assert.ok('unreadable' in stream.stop!)
 })
 
+test('blank lines between events are no event that is too large, wherever the bytes are cut', () => {
+  for (const end of ['\n', '\r', '\r\n']) {
+    const text = `data: {}${end.repeat(5)}data: {}${end.repeat(2)}`
+    for (let i = 0; i <= text.length; i++) {
+      const { stream, report } = start('block')
+      assert.equal(run(stream, [text.slice(0, i), text.slice(i)]), text, JSON.stringify([end, i]))
+      assert.deepEqual(report.findings, [])
+    }
+  }
+})
+
 test('any stream is read, and any pieces of it give the same', () => {
   const names = Object.keys(dialects) as (keyof typeof dialects)[]
   const text = fc.oneof(
