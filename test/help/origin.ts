@@ -24,10 +24,13 @@ export class Origin {
   /** The requests that it read whole, over all connections. */
   readonly requests: Message[] = []
   readonly #server: Server
+  /** With those that never finish a handshake. */
+  readonly #sockets: Socket[] = []
   readonly #news = new EventEmitter()
 
   constructor(server: Server) {
     this.#server = server
+    server.on('connection', (socket: Socket) => this.#sockets.push(socket))
     this.port = (server.address() as AddressInfo).port
   }
 
@@ -54,8 +57,14 @@ export class Origin {
   async close(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()
-    for (const { socket } of this.wires) socket.destroy()
+    this.hangUp()
     await closed
+  }
+
+  /** Closes all connections. */
+  hangUp(): void {
+    for (const { socket } of this.wires) socket.destroy()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   accept(wire: Wire): void {
@@ -95,7 +104,7 @@ async function play(t: TestContext, server: Server, event: string, script: Scrip
   })
   t.after(() => {
     server.close()
-    for (const { socket } of origin.wires) socket.destroy()
+    origin.hangUp()
   })
   return origin
 }

@@ -295,6 +295,7 @@ for (const [connections, members, protocol] of [
       for (const origin of origins) await origin.close()
     }
     const clients = fc.array(client, { minLength: 2, maxLength: 10 })
-    await fc.assert(fc.asyncProperty(clients, run), { numRuns: RUNS, interruptAfterTimeLimit: RUNS * 600 })
+    // Cut short, a run that hangs would pass.
+    await fc.assert(fc.asyncProperty(clients, run), { numRuns: RUNS, timeout: 60_000, endOnFailure: true })
   })
 }
