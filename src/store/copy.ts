@@ -33,6 +33,7 @@ const copied = {
   tokens: ['token', 'tokens'],
   oauthClients: ['OAuth client', 'OAuth clients'],
   budgets: ['budget', 'budgets'],
+  claims: ['claim of an AI call', 'claims of AI calls'],
   logEntries: ['log entry', 'log entries'],
   auditEntries: ['audit entry', 'audit entries'],
   ruleLists: ['rule list', 'rule lists'],
@@ -65,10 +66,10 @@ const lasting = [
 
 /**
  * Copies everything, including logs and the keys of TLS sessions, except cached answers of AI models and what
- * lasts for a day or less: claims of AI calls, stored responses to requests with an Idempotency-Key, sign-ins
- * and authorizations in progress. Versions of records start over. Until the copy is complete, a note in the
- * target says so; a target with that note is emptied first and then filled as any other. Rejects with a
- * sentence that names the store that failed and says what was copied.
+ * lasts for a day or less and costs nothing to lose: stored responses to requests with an Idempotency-Key,
+ * sign-ins and authorizations in progress. Versions of records start over. Until the copy is complete, a note
+ * in the target says so; a target with that note is emptied first and then filled as any other. Rejects with
+ * a sentence that names the store that failed and says what was copied.
  */
 export async function copyStore(from: Store, to: Store, now = Date.now()): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)
@@ -285,6 +286,7 @@ async function copyAccount(all: Transfer, account: Account): Promise<void> {
   }
   await copyRecords(all, store => store.customProviders, account.id, 'custom provider', 'customProviders')
   await copyBudgets(all, account)
+  await copyClaims(all, account)
   await copyAudit(all, account)
 }
 
@@ -346,6 +348,14 @@ async function copyBudgets({ from, to, counts }: Transfer, { id }: Account): Pro
   for await (const entries of eachAt(from, from.budgets.entries(id))) {
     await at(to, to.budgets.restore(id, entries))
     counts.budgets += entries.length
+  }
+}
+
+/** Copies which AI calls were made, though not their answers: none may be made twice. */
+async function copyClaims({ from, to, counts }: Transfer, { id }: Account): Promise<void> {
+  for await (const entries of eachAt(from, from.claims.entries(id))) {
+    await at(to, to.claims.restore(id, entries))
+    counts.claims += entries.length
   }
 }
 

@@ -97,4 +97,40 @@ export function claimsContract(name: string, place: Place): void {
     clock.advance(day)
     assert.equal(await claim('e'), 'new')
   })
+
+  test(`${name}: claims are listed and put back as they are, with their counts`, async t => {
+    const { open, claims, clock, owner, ask } = await setUp(place, t)
+    for (let i = 0; i < 230; i++) {
+      const expiresAt = clock.now() + day + (i % 7)
+      await claims.claim(ask({ key: `k${i}`, gateway: `g${i % 3}`, expiresAt, maxClaims: 999 }))
+    }
+    await claims.claim(ask({ key: 'soon', maxClaims: 999, expiresAt: clock.now() + 1_000 }))
+    await claims.claim(ask({ key: 'other', account: hex(16) }))
+    await claims.settle(ask({ key: 'k1', gateway: 'g1' }), 'h.1', 'ray 1 made')
+    clock.advance(1_000)
+    const all = (await Array.fromAsync(claims.entries(owner))).flat()
+    assert.equal(all.length, 230)
+    assert.equal(new Set(all.map(({ gateway, key }) => `${gateway}/${key}`)).size, 230)
+    const copy = await open(clock)
+    const other = hex(16)
+    const moved = all.map(entry => ({ ...entry, account: other }))
+    for (let turn = 0; turn < 2; turn++)
+      for (let from = 0; from < moved.length; from += 100)
+        await copy.claims.restore(other, moved.slice(from, from + 100))
+    const byKey = (one: { key: string }, two: { key: string }) => (one.key < two.key ? -1 : 1)
+    const copied = (await Array.fromAsync(copy.claims.entries(other))).flat()
+    assert.deepEqual(copied.toSorted(byKey), moved.toSorted(byKey))
+    const at = { account: other, maxClaims: 231, holder: 'h.2' }
+    const [running, made] = [
+      ask({ ...at, key: 'k0', gateway: 'g0' }),
+      ask({ ...at, key: 'k1', gateway: 'g1' }),
+    ]
+    assert.deepEqual(await copy.claims.claim(running), taken('running'))
+    assert.deepEqual(await copy.claims.claim(made), taken('done', { note: 'ray 1 made' }))
+    clock.advance(lease)
+    assert.deepEqual(await copy.claims.claim(running), taken('lost'))
+    assert.equal(await copy.claims.renew(running, 'h.1', lease), true, 'its holder goes on')
+    assert.equal((await copy.claims.claim(ask({ ...at, key: 'new' }))).outcome, 'new')
+    assert.equal((await copy.claims.claim(ask({ ...at, key: 'newer' }))).outcome, 'full')
+  })
 }

@@ -54,6 +54,11 @@ const spendings: readonly BudgetLine[] = [
   ...{ confirmed: 0, keep: 20, ifLost: 10, need: 0, want: 0 },
 }))
 
+const claimAsk = (owner: string, i: number) => ({
+  ...{ account: owner, gateway: 'default', key: `k${i}`, fingerprint: 'f', holder: `h.${i}`, lease: 60_000 },
+  ...{ expiresAt: Date.now() + 86_400_000, note: 'ray -', maxClaims: 1_000 },
+})
+
 async function empty(t: TestContext): Promise<Store> {
   const store = await openStore('sqlite::memory:', { commandTimeout: 500 })
   t.after(() => store.close())
@@ -75,6 +80,7 @@ async function filled(t: TestContext): Promise<Store> {
     await fillPeople(store, owner.id)
     await store.customProviders.insert(customProvider({ account: owner.id }))
     await store.budgets.step({ account: owner.id, sequence: 1, lease: 60_000, lines: spendings })
+    for (let i = 0; i < 120; i++) await store.claims.claim(claimAsk(owner.id, i))
     for (const id of ['default', 'quiet']) {
       await store.gateways.insert(gateway({ account: owner.id, id }))
       await store.modelRoutes.insert(modelRoute({ account: `${owner.id}/${id}` }))
@@ -171,6 +177,7 @@ async function everything(store: Store) {
     grants: await store.oauthGrants.list(id, { offset: 0, limit: 1000 }),
     events: await eventsOf(store, id),
     budgets: (await Array.fromAsync(store.budgets.entries(id))).flat(),
+    claims: (await Array.fromAsync(store.claims.entries(id))).flat(),
     spent: await store.budgets.read(id, spendings),
   }))
   const page = { offset: 0, limit: 1000 }
@@ -190,7 +197,7 @@ test('everything of a store is copied to an empty one', async t => {
   assert.deepEqual(await copyStore(from, to), {
     ...{ accounts: 2, gateways: 4, modelRoutes: 4, policySets: 4, budgetAlertSets: 4, customProviders: 2 },
     ...{ tokens: 240, oauthClients: 242 },
-    ...{ budgets: 6, logEntries: 1400, auditEntries: 240, ruleLists: 18, errorPages: 9 },
+    ...{ budgets: 6, claims: 240, logEntries: 1400, auditEntries: 240, ruleLists: 18, errorPages: 9 },
     ...{
       users: 6,
       members: 6,
@@ -252,7 +259,7 @@ test('a copy that fails says what was copied, and why not all', async t => {
   await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
   await assert.rejects(copyStore(from, to), {
     message:
-      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 3 dynamic routes, 3 sets of policies, 3 sets of budget alerts, 1 custom provider, 240 tokens, 242 OAuth clients, 3 budgets, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
+      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 3 dynamic routes, 3 sets of policies, 3 sets of budget alerts, 1 custom provider, 240 tokens, 242 OAuth clients, 3 budgets, 120 claims of AI calls, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
   })
 })
 
@@ -276,7 +283,7 @@ test('a source that fails on the way is named, and what was copied before', asyn
     ],
     [
       'audit',
-      `1 account, 2 gateways, 2 dynamic routes, 2 sets of policies, 2 sets of budget alerts, 1 custom provider, 120 tokens, 121 OAuth clients, 3 budgets, 700 log entries${people}`,
+      `1 account, 2 gateways, 2 dynamic routes, 2 sets of policies, 2 sets of budget alerts, 1 custom provider, 120 tokens, 121 OAuth clients, 3 budgets, 120 claims of AI calls, 700 log entries${people}`,
     ],
   ] as const) {
     const [from, to] = [
@@ -330,6 +337,7 @@ test('what was copied is reported in words, without what there was none of', () 
       tokens: 0,
       oauthClients: 0,
       budgets: 0,
+      claims: 0,
       logEntries: 0,
       auditEntries: 0,
       ruleLists: 0,

@@ -62,6 +62,16 @@ export interface Claim {
   readonly note: string
 }
 
+/** A claim as a copy of the store has it; times in ms since the epoch. */
+export interface ClaimEntry extends AnswerPlace {
+  readonly fingerprint: string
+  readonly holder: string
+  readonly note: string
+  readonly leasedUntil: number
+  readonly isDone: boolean
+  readonly expiresAt: number
+}
+
 /** `new`: the call is the caller's to make. `full`: the account has too many claims. */
 export type ClaimReply =
   | { readonly outcome: 'new' | 'full' }

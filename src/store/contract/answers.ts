@@ -6,6 +6,7 @@ import type {
   AnswerPlace,
   Claim,
   ClaimAsk,
+  ClaimEntry,
   ClaimReply,
 } from '../answers/answer.ts'
 
@@ -56,4 +57,8 @@ export interface Claims {
   settle(place: AnswerPlace, holder: string, note: string): Promise<boolean>
   /** Forgets a claim whose call was surely never made. False if it is not the holder's, or done. */
   release(place: AnswerPlace, holder: string): Promise<boolean>
+  /** Returns all claims of an account, in pages. */
+  entries(account: string): AsyncIterable<readonly ClaimEntry[]>
+  /** Puts claims of an account as they were, over any of the same places. */
+  restore(account: string, entries: readonly ClaimEntry[]): Promise<void>
 }

@@ -3,7 +3,14 @@
 
 import type { Clock } from '../../../base/clock.ts'
 import type { Claims } from '../../contract/answers.ts'
-import type { AnswerPlace, Claim, ClaimAsk, ClaimReply, ClaimState } from '../../answers/answer.ts'
+import type {
+  AnswerPlace,
+  Claim,
+  ClaimAsk,
+  ClaimEntry,
+  ClaimReply,
+  ClaimState,
+} from '../../answers/answer.ts'
 import { serverClockLua, shiftOf } from '../server/clock.ts'
 import type { Reader } from '../server/connection.ts'
 import type { DurableWrites } from '../server/durability.ts'
@@ -12,6 +19,7 @@ import { lua } from '../server/script.ts'
 
 /** Expired members that each new claim removes from the set of its account. */
 const broom = 20
+const pageSize = 100
 
 /** A claim is stored as `expires leasedUntil isDone fingerprint holder note`. */
 const claimLua = `${serverClockLua}
@@ -92,6 +100,32 @@ redis.call('DEL', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[3])
 return 1`
 
+/** KEYS: claims of the account. Returns their members. */
+const listAll = lua`return redis.call('ZRANGE', KEYS[1], 0, -1)`
+
+/** KEYS: claims. ARGV: shift of the clock. Returns the six parts of each, or nothing in its place. */
+const readSome = lua`${claimLua}
+local claims = {}
+for i, key in ipairs(KEYS) do
+  local claim = load(key)
+  claims[i] = claim and {claim.expires, claim.leased, claim.done, claim.fingerprint, claim.holder, claim.note} or false
+end
+return claims`
+
+/**
+ * KEYS: claims of the account, then each claim. ARGV: shift of the clock, then of each claim its member and
+ * its six parts.
+ */
+const restoreSome = lua`${claimLua}
+for i = 2, #KEYS do
+  local member, expires, leased, done, fingerprint, holder, note = unpack(ARGV, 7 * i - 12, 7 * i - 6)
+  save(KEYS[i], {expires = expires, leased = leased, done = done, fingerprint = fingerprint, holder = holder, note = note})
+  redis.call('ZADD', KEYS[1], expires, member)
+  local left = expires - time
+  if redis.call('PTTL', KEYS[1]) < left then redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', expires - shift)) end
+end
+return 1`
+
 interface Links {
   readonly reader: Reader
   readonly writes: Pick<DurableWrites, 'run'>
@@ -99,6 +133,14 @@ interface Links {
   readonly quick: Pick<DurableWrites, 'run'>
 }
 
+type Parts = readonly [
+  expires: string,
+  leased: string,
+  done: string,
+  fingerprint: string,
+  holder: string,
+  note: string,
+]
 type Reply = readonly [state: ClaimState, fingerprint: string, holder: string, note: string]
 
 export class RedisClaims implements Claims {
@@ -139,6 +181,24 @@ export class RedisClaims implements Claims {
     return this.#change(this.#links.writes, releaseOne, place, [holder, memberOf(place)])
   }
 
+  async *entries(account: string): AsyncGenerator<readonly ClaimEntry[]> {
+    const { reader } = this.#links
+    const members = (await reader.script(listAll, [keys.claims(account)], [])) as string[]
+    for (let from = 0; from < members.length; from += pageSize) {
+      const places = members.slice(from, from + pageSize).map(member => placeOf(account, member))
+      const reply = await reader.script(readSome, places.map(keyOf), [shiftOf(this.#clock)])
+      const claims = reply as readonly (Parts | null)[]
+      yield places.flatMap((place, i) => (claims[i] == null ? [] : [entryOf(place, claims[i])]))
+    }
+  }
+
+  async restore(account: string, entries: readonly ClaimEntry[]): Promise<void> {
+    if (entries.length === 0) return
+    const args = entries.flatMap(entry => [memberOf(entry), ...partsOf(entry)])
+    const homes = [keys.claims(account), ...entries.map(keyOf)]
+    await this.#links.writes.run(restoreSome, homes, [shiftOf(this.#clock), ...args])
+  }
+
   async #change(
     writes: Links['writes'],
     script: typeof renewOne,
@@ -160,4 +220,18 @@ function keyOf({ account, gateway, key }: AnswerPlace): string {
 
 function memberOf({ gateway, key }: AnswerPlace): string {
   return `${gateway}/${key}`
+}
+
+function placeOf(account: string, member: string): AnswerPlace {
+  const slash = member.lastIndexOf('/')
+  return { account, gateway: member.slice(0, slash), key: member.slice(slash + 1) }
+}
+
+function entryOf(place: AnswerPlace, [expires, leased, done, fingerprint, holder, note]: Parts): ClaimEntry {
+  const about = { fingerprint, holder, note, isDone: done === '1' }
+  return { ...place, ...about, leasedUntil: Number(leased), expiresAt: Number(expires) }
+}
+
+function partsOf({ expiresAt, leasedUntil, isDone, fingerprint, holder, note }: ClaimEntry): Parts {
+  return [String(expiresAt), String(leasedUntil), isDone ? '1' : '0', fingerprint, holder, note]
 }

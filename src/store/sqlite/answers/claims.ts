@@ -2,12 +2,21 @@
 // end of a claim need not, as its call then counts as lost.
 
 import type { Clock } from '../../../base/clock.ts'
+import { nextTurn } from '../../../base/turns/turns.ts'
 import type { Claims } from '../../contract/answers.ts'
-import type { AnswerPlace, Claim, ClaimAsk, ClaimReply, ClaimState } from '../../answers/answer.ts'
+import type {
+  AnswerPlace,
+  Claim,
+  ClaimAsk,
+  ClaimEntry,
+  ClaimReply,
+  ClaimState,
+} from '../../answers/answer.ts'
 import type { Command, Database, Row, Statement } from '../database/database.ts'
 
 /** Expired claims that each new one removes. */
 const broom = 20
+const pageSize = 100
 
 export class SqliteClaims implements Claims {
   readonly #db: Database
@@ -16,6 +25,7 @@ export class SqliteClaims implements Claims {
   readonly #get: Statement
   readonly #any: Statement
   readonly #insert: Command
+  readonly #list: Statement
   readonly #count: Statement
   readonly #addCount: Command
   readonly #expired: Statement
@@ -34,7 +44,11 @@ export class SqliteClaims implements Claims {
     this.#any = db.prepare(`SELECT key, account FROM claims WHERE ${place}`)
     this.#insert = db.command(
       `INSERT INTO claims (account, gateway, name, fingerprint, holder, leased_until, is_done, expires_at, note)
-       VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    this.#list = db.prepare(
+      `SELECT * FROM claims WHERE account = ? AND (gateway, name) > (?, ?) AND expires_at > ?
+       ORDER BY gateway, name LIMIT ${pageSize}`,
     )
     this.#count = db.prepare('SELECT count FROM claim_counts WHERE account = ?')
     this.#addCount = db.command(
@@ -66,7 +80,7 @@ export class SqliteClaims implements Claims {
       // One that has expired since, and was not among the oldest.
       this.#removeWithin(this.#any.all(account, gateway, key))
       if (Number(this.#count.get(account)?.count ?? 0) >= maxClaims) return { outcome: 'full' }
-      this.#insert(account, gateway, key, fingerprint, holder, now + lease, expiresAt, note)
+      this.#insert(account, gateway, key, fingerprint, holder, now + lease, 0, expiresAt, note)
       this.#addCount(account, 1)
       return { outcome: 'new' }
     })
@@ -96,6 +110,28 @@ export class SqliteClaims implements Claims {
     })
   }
 
+  async *entries(account: string): AsyncGenerator<readonly ClaimEntry[]> {
+    for (let [gateway, name] = ['', '']; ; ) {
+      const rows = await this.#db.read(() => this.#list.all(account, gateway, name, this.#clock.now()))
+      if (rows.length > 0) yield rows.map(entryOf)
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < pageSize) return
+      ;[gateway, name] = [String(last.gateway), String(last.name)]
+      await nextTurn()
+    }
+  }
+
+  restore(account: string, entries: readonly ClaimEntry[]): Promise<void> {
+    return this.#db.write(() => {
+      for (const { gateway, key, fingerprint, holder, note, leasedUntil, isDone, expiresAt } of entries) {
+        this.#removeWithin(this.#any.all(account, gateway, key))
+        const ends = [leasedUntil, isDone ? 1 : 0, expiresAt] as const
+        this.#insert(account, gateway, key, fingerprint, holder, ...ends, note)
+        this.#addCount(account, 1)
+      }
+    })
+  }
+
   #removeWithin(rows: readonly Row[]): void {
     for (const { key, account } of rows) {
       this.#remove(key!)
@@ -110,6 +146,20 @@ function claimOf(row: Row, now: number): Claim {
     fingerprint: String(row.fingerprint),
     holder: String(row.holder),
     note: String(row.note),
+  }
+}
+
+function entryOf(row: Row): ClaimEntry {
+  return {
+    account: String(row.account),
+    gateway: String(row.gateway),
+    key: String(row.name),
+    fingerprint: String(row.fingerprint),
+    holder: String(row.holder),
+    note: String(row.note),
+    leasedUntil: Number(row.leased_until),
+    isDone: row.is_done === 1,
+    expiresAt: Number(row.expires_at),
   }
 }
 
