@@ -12,6 +12,8 @@ const host = 'app.svc.test'
 const uri = `https://${host}/`
 const twoDays = 172_800_000
 const lease = 4_000
+/** The clock of Redis goes on while the test's stands still, by as long as the claim took to get there. */
+const pastLease = 2 * lease
 
 const isPast = (checks: number) => (verification: { readonly checks: number }) => verification.checks > checks
 const text = ({ verification }: OAuthClient) => challengeText(verification!)
@@ -207,7 +209,7 @@ for (const [name, place] of Object.entries(backends)) {
     clock.advance(lease - 1_000)
     await proving.until(await proving.client('third.svc.test'), isPast(0))
     assert.deepEqual([dns.count(host), metrics.domainChecks.found.value], [1, 0])
-    clock.advance(1_000)
+    clock.advance(pastLease)
     const kept = await proving.until(client, isPast(0))
     assert.equal(kept.verification!.status, 'verified')
     assert.deepEqual(first.lines, [])
@@ -240,7 +242,7 @@ for (const [name, place] of Object.entries(backends)) {
     await first.watch.close()
     dns.txt(host, text(client))
     await proving.setUri(client, uri)
-    clock.advance(lease)
+    clock.advance(pastLease)
     release()
     await proving.until(client, ({ status }) => status === 'verified')
     assert.equal(second.metrics.domainChecks.found.value, 1)
@@ -286,7 +288,7 @@ test('an unreachable store is logged once, and its clients are checked when it i
   await until(() => lines.length === 2)
   // The test reads by a connection of its own, which comes back by itself.
   await until(() => !proving.store.isUnreachable)
-  proving.clock.advance(lease)
+  proving.clock.advance(pastLease)
   const kept = await proving.until(client, ({ status }) => status === 'verified')
   assert.equal(kept.verification!.checks, 1)
   assert.equal(dns.count(host), 2)
