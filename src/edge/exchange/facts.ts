@@ -142,12 +142,13 @@ function queryOf(target: string): string {
   return query === -1 ? '' : target.slice(query + 1)
 }
 
-/** Omits our cookies and certificate fields, which a rule could copy to an origin. */
+/** Omits our cookies, and fields that only this gateway sets, which a rule could copy to an origin. */
 function headersOf({ fields, ids }: RequestHead): ReadonlyMap<string, readonly string[]> {
   const headers = new Map<string, string[]>()
   for (let i = 0; i < fields.length; i += 2) {
     const id = ids[i >> 1]!
-    const value = id === field.clientCertificate ? null : abroad(id, fields[i + 1]!)
+    const isOurs = id === field.clientCertificate || id === field.identity
+    const value = isOurs ? null : abroad(id, fields[i + 1]!)
     if (value === null) continue
     const name = fields[i]!.toLowerCase()
     const values = headers.get(name)

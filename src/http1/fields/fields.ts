@@ -31,35 +31,37 @@ export const field = {
   claimedCertificate: 18,
   /** Set by this gateway only (RFC 9440 section 2.4). */
   clientCertificate: 19,
-  forwarded: 20,
-  xForwardedFor: 21,
-  xForwardedProto: 22,
-  xForwardedHost: 23,
-  xForwarded: 24,
+  /** Set by this gateway only: who passed the gates of a route. */
+  identity: 20,
+  forwarded: 21,
+  xForwardedFor: 22,
+  xForwardedProto: 23,
+  xForwardedHost: 24,
+  xForwarded: 25,
   /** `X-Real-IP` and others, and one that includes the port. */
-  clientAddress: 25,
-  clientEndpoint: 26,
+  clientAddress: 26,
+  clientEndpoint: 27,
   /** `X-Scheme`, `Front-End-Https`, and the requested port and host. */
-  claimedScheme: 27,
-  claimedSecurity: 28,
-  claimedPort: 29,
-  claimedHost: 30,
-  via: 31,
-  cdnLoop: 32,
-  accept: 33,
-  contentType: 34,
-  date: 35,
-  contentEncoding: 36,
-  authorization: 37,
-  wwwAuthenticate: 38,
+  claimedScheme: 28,
+  claimedSecurity: 29,
+  claimedPort: 30,
+  claimedHost: 31,
+  via: 32,
+  cdnLoop: 33,
+  accept: 34,
+  contentType: 35,
+  date: 36,
+  contentEncoding: 37,
+  authorization: 38,
+  wwwAuthenticate: 39,
   /** MS-N2HT section 2.2.3. */
-  persistentAuth: 39,
+  persistentAuth: 40,
   /** Passed on in part: together, so that one comparison tells them from the rest. */
-  cookie: 40,
-  setCookie: 41,
+  cookie: 41,
+  setCookie: 42,
   /** Last, so that one comparison leaves them out. */
-  traceparent: 42,
-  tracestate: 43,
+  traceparent: 43,
+  tracestate: 44,
 } as const
 
 export type FieldId = (typeof field)[keyof typeof field]
@@ -207,6 +209,9 @@ interface KnownField {
   readonly id: FieldId
 }
 
+/** The field that tells origins who passed the gates of a route; names that begin with it are reserved. */
+const identityField = 'svc-identity'
+
 /** RFC 9440 section 2, and the subject and fingerprint. */
 export const certificateFields = {
   certificate: 'Client-Cert',
@@ -258,6 +263,7 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   ...Object.fromEntries(
     Object.values(certificateFields).map(name => [name.toLowerCase(), field.clientCertificate]),
   ),
+  [identityField]: field.identity,
   accept: field.accept,
   'content-type': field.contentType,
   date: field.date,
@@ -293,7 +299,8 @@ const byFamily: readonly (readonly KnownField[] | undefined)[] = familyIndex()
 
 function familyIndex(): (KnownField[] | undefined)[] {
   const result: (KnownField[] | undefined)[] = Array.from({ length: 2048 })
-  for (const { name, id } of claimed.filter(({ name }) => name.endsWith('*')))
+  const families = claimed.filter(({ name }) => name.endsWith('*'))
+  for (const { name, id } of [...families, { name: `${identityField}-*`, id: field.identity }])
     (result[familyKey(name)] ??= []).push({ name: name.slice(0, -1), id })
   return result
 }

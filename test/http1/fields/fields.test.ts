@@ -45,6 +45,9 @@ describe('fieldId', () => {
     ['CLIENT-CERT-CHAIN', field.clientCertificate],
     ['svc-client-subject', field.clientCertificate],
     ['Svc-Client-Fingerprint', field.clientCertificate],
+    ['svc-identity', field.identity],
+    ['SVC-Identity', field.identity],
+    ['svc-identity-email', field.identity],
     ['X-Original-URL', field.otherPath],
     ['X-Rewrite-URL', field.otherPath],
     ['CloudFront-Viewer-Address', field.clientEndpoint],
@@ -96,6 +99,7 @@ describe('fieldId', () => {
     'CF-Ray',
     'Cloudfront-Viewer-Country',
     'Proxy-Status',
+    'svc-identities',
   ]
   for (const name of strange)
     test(`takes "${name.slice(0, 20)}" for any other field`, () => equal(fieldId(name), field.other))
@@ -117,6 +121,10 @@ describe('fieldId', () => {
       'Client_Cert',
       'client.cert-chain',
       'svc_client_subject',
+      'svc_identity',
+      'Svc.Identity',
+      'Svc_Identity_Email',
+      'svc-identity.email',
       'x-real_ip',
       'CF_Connecting-IP',
       'X_Forwarded_Port',
@@ -273,6 +281,7 @@ describe('crosses', () => {
     'xForwardedHost',
     'xForwarded',
     'clientCertificate',
+    'identity',
     'otherPath',
     'proxy',
     ...claims,
