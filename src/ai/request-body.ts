@@ -11,6 +11,9 @@ export interface CallRequest {
   readonly model: string
   /** JSON pointer; null if the path named the model. */
   readonly modelPointer: string | null
+  /** All that the caller sent. */
+  readonly body: Buffer
+  /** The part for the provider. */
   readonly bytes: Buffer
   readonly request: Readonly<Record<string, unknown>>
   readonly members: readonly Member[]
@@ -30,7 +33,7 @@ export function readRequest(body: Buffer): CallRequest | Refusal {
   if (members.filter(isModel).length > 1) return fault('/model', 'must be given once')
   if (typeof model !== 'string') return fault('/model', 'must be a string, such as openai/gpt-4o')
   if (model.length > longestModel) return fault('/model', `must have at most ${longestModel} characters`)
-  return { model, modelPointer: '/model', bytes: body, request, members, pointer: '' }
+  return { model, modelPointer: '/model', body, bytes: body, request, members, pointer: '' }
 }
 
 /** `{model, input}`, or the bare input if the path names the model. */
@@ -38,7 +41,7 @@ export function readRun(body: Buffer, pathModel: string | null): CallRequest | R
   if (pathModel !== null) {
     const parsed = parseObject(body)
     if ('error' in parsed) return parsed
-    return checkedInput({ model: pathModel, modelPointer: null, bytes: body, ...parsed, pointer: '' })
+    return checkedInput({ model: pathModel, modelPointer: null, body, bytes: body, ...parsed, pointer: '' })
   }
   const callRequest = readRequest(body)
   if ('error' in callRequest) return callRequest
@@ -50,7 +53,7 @@ export function readRun(body: Buffer, pathModel: string | null): CallRequest | R
   if (!input || !isObject(request.input)) return fault('/input', 'must be an object')
   const bytes = body.subarray(input.start, input.end)
   const inner = { bytes, request: request.input, members: membersOf(bytes) }
-  return checkedInput({ model, modelPointer, ...inner, pointer: '/input' })
+  return checkedInput({ model, modelPointer, body, ...inner, pointer: '/input' })
 }
 
 /** Reads the model of a multipart form; its other parts are left to the provider. */
@@ -60,7 +63,7 @@ export function readForm(body: Buffer, boundary: string): CallRequest | Refusal 
   const { model, start, end } = field
   if (model.length > longestModel) return fault('/model', `must have at most ${longestModel} characters`)
   const inForm = { start, end }
-  return { model, modelPointer: '/model', bytes: body, request: {}, members: [], pointer: '', inForm }
+  return { model, modelPointer: '/model', body, bytes: body, request: {}, members: [], pointer: '', inForm }
 }
 
 const formFaults: Readonly<Record<FormFlaw, Refusal>> = {

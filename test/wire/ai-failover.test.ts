@@ -157,6 +157,21 @@ const failures: Readonly<Record<string, readonly [script: Script, outcome: strin
   ],
 }
 
+test('a run as {model, input} goes on to the next model, as one with its model in the path does', async t => {
+  const { ai, second } = await start(t, failures['responds with 503']![0], () => json(completion))
+  const bearer = `Authorization: Bearer ${ai.token}`
+  const messages = [{ role: 'user', content: 'Hi' }]
+  for (const [path, body] of [
+    ['/run', { model: 'fast', input: { messages } }],
+    ['/run/fast', { messages }],
+  ] as const) {
+    const response = await ai.edge.ask(call(`${ai.rest}${path}`, JSON.stringify(body), bearer))
+    equal(response.status, 200, path)
+    deepEqual(JSON.parse(response.text).result, completion)
+    deepEqual(JSON.parse(second.requests.at(-1)!.text), { model: 'llama', messages })
+  }
+})
+
 const fastTimeouts = { response: 250 }
 
 describe('a first provider that', () => {

@@ -82,7 +82,7 @@ function beginAt(
   choice: ModelChoice | Refusal,
 ): Refusal | null {
   if ('error' in choice) return choice
-  ai.course = courseOf(x, ai, choice.node, callRequest.bytes)
+  ai.course = courseOf(x, ai, choice.node, callRequest.body)
   ai.course.begin(choice.skipped, choice.passed)
   return takeCall(x, ai, target, choice.call)
 }
