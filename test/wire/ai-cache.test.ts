@@ -101,6 +101,20 @@ test('a response is reused for its time, or that of the call if that is shorter'
   assert.equal(statusOf(await ask(prompt(), 'svc-aig-cache-ttl: 600')), 'MISS')
 })
 
+test('no cache on the way stores a response, unless its provider allows that', async t => {
+  const fields = [[], [], ['Cache-Control: private, max-age=60'], ['cache-control: no-cache']]
+  const { ask, ai } = await start(t, { gateway: { cacheTtl: 0 } }, n => json(completion, ...fields[n - 1]!))
+  const seen = [(await ask()).field('cache-control')]
+  const token = `svc-aig-authorization: Bearer ${ai.token}`
+  for (let i = 0; i < 3; i++) {
+    const list = `GET ${ai.native('openai')}/v1/files HTTP/1.1\r\nHost: ai.test\r\n${token}\r\n\r\n`
+    seen.push((await ai.edge.ask(list)).field('cache-control'))
+  }
+  assert.deepEqual(seen, ['no-store', 'no-store', 'private, max-age=60', 'no-cache'])
+  const refused = await ask(prompt(), 'Authorization: Bearer svct_wrong')
+  assert.match(refused.field('cache-control')!, /no-store/)
+})
+
 test('fields out of their bounds are refused by name', async t => {
   const { ask, calls } = await start(t)
   for (const [field, message] of [

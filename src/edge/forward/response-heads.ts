@@ -4,6 +4,7 @@ import type { Framing } from '../../http1/body/body.ts'
 import { crossingLines, type FieldLines, field, firstValue } from '../../http1/fields/fields.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { CompressionDecision } from '../compression/decide.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { evidenceLines } from '../ai-call/response-fields.ts'
 import { type Exchange, logIdOf, type ResponseTop } from '../exchange/exchange.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
@@ -18,8 +19,13 @@ export function relayedHead(
   const message = decision === null ? rewritten(x, head) : decision.message
   const length = decision === null || decision.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  const lines = `${crossing(x, head, message)}${length}${date}${missingHstsLine(x, message)}${x.addedLines}${x.ai === null ? '' : evidenceLines(x.ai, logIdOf(x))}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossing(x, head, message)}${length}${date}${missingHstsLine(x, message)}${x.addedLines}${x.ai === null ? '' : aiLines(x, x.ai, head)}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
+}
+
+/** Caches on the way do not know the fields by which an AI route tells its callers apart. */
+function aiLines(x: Exchange, ai: AiExchange, head: ResponseHead): string {
+  return `${head.hasCacheControl ? '' : 'Cache-Control: no-store\r\n'}${evidenceLines(ai, logIdOf(x))}`
 }
 
 /** A rewritten body has no known length. */

@@ -5,7 +5,7 @@ import { BodyReader, noBody } from '../body/body.ts'
 import { cr, isFieldByte, lf, sp } from '../fields/characters.ts'
 import { hasConnectionScheme } from '../fields/connection-authentication.ts'
 import { connectionOptions } from '../fields/connection-options.ts'
-import { crossingLines, equalsIgnoreCase, type FieldId, field } from '../fields/fields.ts'
+import { crossingLines, equalsIgnoreCase, type FieldId, field, firstValue } from '../fields/fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from '../fields/field-lines.ts'
 
 /** `unparsable`: not HTTP/1; `framing`: HTTP, but the end of its body cannot be determined. */
@@ -39,10 +39,16 @@ export class ResponseHead implements FieldReader {
   /** Cached `crossingLines`. */
   #crossing: string | null = null
   #isRepeated = false
+  #hasCacheControl: boolean | null = null
 
   /** Whether a content coding hides the text of the body. */
   get isEncoded(): boolean {
     return this.contentEncoding !== null
+  }
+
+  /** Whether it says how it may be cached. */
+  get hasCacheControl(): boolean {
+    return (this.#hasCacheControl ??= firstValue(this.fields, 'cache-control') !== null)
   }
 
   field(name: string, value: string, id: FieldId): boolean {
