@@ -77,6 +77,9 @@ export async function spawnGateway(
   return gateway
 }
 
+/** As it is before a test mocks it. */
+const { setTimeout, clearTimeout } = globalThis
+
 export class RunningGateway {
   readonly lines: LogLine[] = []
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
@@ -115,12 +118,21 @@ export class RunningGateway {
     this.admin = `http://${admin.host}:${admin.port}`
   }
 
-  /** Returns the first line of the log with this message that fits, as soon as it is written. */
+  /** Returns the first line of the log with this message that fits, as soon as it is written; fails after two minutes, with the last lines. */
   async logged(msg: string, fits: (line: LogLine) => boolean = () => true): Promise<LogLine> {
-    for (;;) {
-      const line = this.lines.find(line => line.msg === msg && fits(line))
-      if (line) return line
-      await once(this.#news, 'line')
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      const last = this.lines.slice(-10).map(line => JSON.stringify(line))
+      reject(new Error(`no line ${JSON.stringify(msg)} came in the log, but\n${last.join('\n')}`))
+    }, 120_000)
+    try {
+      for (;;) {
+        const line = this.lines.find(line => line.msg === msg && fits(line))
+        if (line) return line
+        await Promise.race([once(this.#news, 'line'), late])
+      }
+    } finally {
+      clearTimeout(timer)
     }
   }
 
