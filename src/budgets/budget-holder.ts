@@ -15,7 +15,7 @@ import { Purse } from './purse.ts'
 import { type Decision, type Lender, Reservation } from './reservation.ts'
 
 interface HolderOptions {
-  readonly budgets: Pick<Budgets, 'step'>
+  readonly budgets: Pick<Budgets, 'step' | 'read'>
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn' | 'info'>
   readonly metrics?: Pick<BudgetMetrics, 'steps' | 'uncounted'>
@@ -128,6 +128,32 @@ export class BudgetHolder implements Lender {
     return decision instanceof Promise
       ? decision.then(decision => this.#take(account, asked, decision))
       : this.#take(account, asked, decision)
+  }
+
+  /** What `reserve` would say; nothing is reserved. Null for a call that would be admitted. Never rejects. */
+  async foretell(
+    account: string,
+    buckets: readonly LimitedBucket[],
+    amounts: readonly number[],
+  ): Promise<BudgetRefusal | null> {
+    const now = this.#clock.monotonic()
+    const purses = buckets.map(({ bucket }) => this.#accounts.get(account)?.purses.get(bucket))
+    if (purses.every((purse, i) => purse?.canDraw(amounts[i]!, now) === true)) return null
+    const excess = buckets.findIndex(({ limit }, i) => !(amounts[i]! <= limit))
+    if (excess !== -1) return neverFits(buckets[excess]!, excess, purses[excess]?.used ?? 0)
+    try {
+      const sums = await this.#budgets.read(account, buckets)
+      const used = sums.map(({ spent, leased }, i) => spent + leased - (purses[i]?.free ?? 0))
+      const charge = buckets.findIndex(({ limit }, i) => amounts[i]! > 0 && used[i]! + amounts[i]! > limit)
+      if (charge === -1) return null
+      const { limit, window } = buckets[charge]!
+      const refusal = { reason: 'over', charge, limit, spent: used[charge]! } as const
+      if (window.kind === 'fixed') return { ...refusal, wait: Math.max(0, window.until - this.#clock.now()) }
+      return { ...refusal, wait: unknownWait, isEstimate: true }
+    } catch {
+      const charge = closedOf(buckets)
+      return charge === -1 ? null : unreachable(buckets[charge]!, charge)
+    }
   }
 
   lend(
@@ -363,11 +389,19 @@ function neverFits({ limit }: LimitedBucket, charge: number, spent: number): Bud
   return { reason: 'never', charge, limit, spent, wait: Number.POSITIVE_INFINITY }
 }
 
+function unreachable({ limit }: LimitedBucket, charge: number): BudgetRefusal {
+  return { reason: 'store_unreachable', charge, limit, spent: 0, wait: outageWait }
+}
+
+/** The first that admits nothing without the store; -1 for none. */
+function closedOf(buckets: readonly LimitedBucket[]): number {
+  return buckets.findIndex(({ whenUnreachable }) => whenUnreachable === 'closed')
+}
+
 /** Admits a call without the store, or refuses it if one of its rules says so. */
 function admitWithout({ buckets, amounts, purses }: Asked, now: number): Decision {
-  const charge = buckets.findIndex(({ whenUnreachable }) => whenUnreachable === 'closed')
-  if (charge !== -1)
-    return { reason: 'store_unreachable', charge, limit: buckets[charge]!.limit, spent: 0, wait: outageWait }
+  const charge = closedOf(buckets)
+  if (charge !== -1) return unreachable(buckets[charge]!, charge)
   for (const [i, purse] of purses.entries()) purse.hold(amounts[i]!, now)
   return 'admitted'
 }
@@ -383,6 +417,8 @@ function tooLate(): never {
 
 /** Ms; nobody knows how long an outage takes. */
 const outageWait = 30_000
+/** Ms; a sum does not say what leaves its window when. */
+const unknownWait = 1_000
 
 /** Values of clients may make buckets without end while the store is unreachable. */
 function forgetUnheardOf({ purses }: Account): void {

@@ -77,6 +77,11 @@ export class Purse {
     return Math.max(0, this.#limit - this.#used + this.#free)
   }
 
+  /** Leased, and not reserved: the next step gives it back. */
+  get free(): number {
+    return this.#free
+  }
+
   /** What all processes have spent or leased, as last heard. */
   get used(): number {
     return this.#used

@@ -45,8 +45,15 @@ class Place {
       .at(at)?.share
   }
 
-  #budgets(): Pick<Budgets, 'step'> {
+  #budgets(): Pick<Budgets, 'step' | 'read'> {
     return {
+      read: async (_, buckets) => {
+        if (this.fails !== null) throw new Error('unreachable')
+        return buckets.map(({ bucket, window }) => ({
+          bucket,
+          ...readAccount(structuredClone(this.#accountOf(bucket)), window, this.clock.now()),
+        }))
+      },
       step: async step => {
         this.steps.push(step)
         if (step.account === this.stuck) await new Promise(() => {})
@@ -277,6 +284,35 @@ test('no wait is longer than the window', async () => {
   const { wait, isEstimate } = await refused(place.holder, charge(10, { window }))
   assert.deepEqual([wait, isEstimate], [10_000, false])
   call.settle([0])
+})
+
+test('what would become of a call is foretold, and nothing is reserved for that', async () => {
+  const place = new Place()
+  const { holder } = place
+  const foretold = (...charges: Charge[]) => {
+    const amounts = charges.map(({ amount }) => amount)
+    return holder.foretell('account', charges, amounts)
+  }
+  assert.equal(await foretold(charge(1_000)), null)
+  assert.equal((await foretold(charge(1_001)))?.reason, 'never')
+  const call = await admitted(holder, charge(600))
+  const other = await admitted(place.another(), charge(300))
+  const steps = place.steps.length
+  const over = await foretold(charge(10, { bucket: 'c' }), charge(101))
+  assert.deepEqual([over?.reason, over?.charge], ['over', 1])
+  // What the other process has ready is not free, and its own is.
+  assert.ok(over!.spent >= 900 && over!.spent < 910, `${over!.spent}`)
+  assert.equal(over!.wait, day.until - place.clock.now())
+  assert.equal(await foretold(charge(90)), null)
+  const held = { limit: 1, bucket: 'calls', window: { kind: 'none' } } as const
+  const running = await admitted(holder, charge(1, held))
+  const { wait, isEstimate } = (await foretold(charge(1, held)))!
+  assert.deepEqual([wait, isEstimate], [1_000, true])
+  assert.equal(place.steps.length, steps + 1)
+  place.fails = 'before'
+  assert.equal((await foretold(charge(100)))?.reason, 'store_unreachable')
+  assert.equal(await foretold(charge(100, { whenUnreachable: 'open' })), null)
+  for (const one of [call, other, running]) one.settle([0])
 })
 
 test('a limit that is raised during a step leaves no wait without a number', async () => {

@@ -19,7 +19,8 @@ async function reserved(t: TestContext) {
     steps.push(step)
     return store.budgets.step(step)
   }
-  const holder = new BudgetHolder({ budgets: { step }, clock: new ManualClock(), log, lookPeriod: null })
+  const budgets = { step, read: store.budgets.read.bind(store.budgets) }
+  const holder = new BudgetHolder({ budgets, clock: new ManualClock(), log, lookPeriod: null })
   const bucket: LimitedBucket = { bucket: 'b', window, limit, whenUnreachable: 'closed' }
   const reservation = await holder.reserve('account', [bucket], [100])
   assert.ok('buckets' in reservation)

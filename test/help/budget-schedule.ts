@@ -122,7 +122,7 @@ class Schedule implements Outcome {
 
   #start(): void {
     const name = `p${this.#programs.length}`
-    const budgets = { step: (step: BudgetStep) => this.#send(program, step) }
+    const budgets = { step: (step: BudgetStep) => this.#send(program, step), read: async () => [] }
     const clock = { now: () => this.#time, monotonic: () => this.#time }
     const log = { warn: () => {}, info: () => {} }
     const holder = new BudgetHolder({ budgets, clock, log, id: name, ...alone })

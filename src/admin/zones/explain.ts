@@ -43,7 +43,7 @@ function shownTo(
   const isHidden: Hides = ({ kind, name }) =>
     limitKinds.has(kind) && (!isSeen(kind) || (kind === 'rate_limit' && names.has(name ?? '')))
   const { response } = explanation
-  const seen = withoutUse(explanation, isHidden)
+  const seen = withoutUse(seesGateways ? explanation : withoutSpending(explanation), isHidden)
   return {
     ...seen,
     limits: seen.limits.filter(({ kind }) => isSeen(kind)),
@@ -73,6 +73,25 @@ function withoutUse(explanation: Explanation, isHidden: Hides): Explanation {
     steps: explanation.steps.map(step => (isMeter(step) ? stepWithoutUse(step, names, isHidden) : step)),
     response: response && decides ? { ...response, retry_after: null } : response,
   }
+}
+
+/** How much a gateway has spent is not for all who may ask whether it would be called. */
+function withoutSpending(explanation: Explanation): Explanation {
+  const { steps, response } = explanation
+  if (!steps.some(isSpent)) return explanation
+  return {
+    ...explanation,
+    steps: steps.map(step =>
+      isSpent(step)
+        ? { ...step, reason: 'Over a spend limit.', error: step.error && { ...step.error, message: null } }
+        : step,
+    ),
+    response: response && { ...response, retry_after: null },
+  }
+}
+
+function isSpent({ step, verdict }: ExplainedStep): boolean {
+  return step === 'reserve' && verdict === 'refuses'
 }
 
 function isMeter({ step }: ExplainedStep): boolean {

@@ -1,8 +1,6 @@
 // Rehearses a request: the real steps decide, on a copy of their state. Nothing is counted, banned or logged,
 // and no origin is contacted.
 
-import type { LimitedBucket } from '../../budgets/charge.ts'
-import { Reservation } from '../../budgets/reservation.ts'
 import { X509Certificate } from 'node:crypto'
 import { systemClock } from '../../base/clock.ts'
 import { AddressTable } from '../../net/address/address-table.ts'
@@ -32,6 +30,7 @@ import { explanationOf } from './explanation.ts'
 import { headBytes } from './request-bytes.ts'
 import type { Decision, Rehearsed } from './rehearsed.ts'
 import { steps } from '../serve/steps.ts'
+import { ForetoldBudgets } from './foretold-budgets.ts'
 import { ReadOnlyLimiter } from './read-only-limiter.ts'
 
 interface RehearsalParts {
@@ -156,7 +155,7 @@ function planeOf(
       custom: ai.custom,
       keys: { of: ai.keys.of.bind(ai.keys), used: () => {} },
       logs: ai.logs,
-      budgets: noBudgets,
+      budgets: new ForetoldBudgets(ai.budgets),
       prices: ai.prices,
       answers: null,
       claimed: null,
@@ -175,13 +174,6 @@ function planeOf(
     isGoingAway: false,
   }
 }
-
-/** Nothing is reserved for a question. */
-const noBudgets = {
-  reserve: (_: string, buckets: readonly LimitedBucket[], amounts: readonly number[]) =>
-    new Reservation(lender, '', buckets, amounts, []),
-}
-const lender = { lend: () => 'granted' as const }
 
 /** Finds the zone as the data plane does. Of all candidates, only the zone in question was rebuilt. */
 function zoneFor(host: string, inUse: Snapshot, rebuilt: Snapshot, name: string): EdgeZone | null {

@@ -32,7 +32,7 @@ export interface AiServices {
   readonly custom: Pick<CustomDirectory, 'of' | 'follow'>
   readonly keys: Pick<GatewayKeys, 'of' | 'used'>
   readonly logs: LogQueue
-  readonly budgets: Pick<BudgetHolder, 'reserve'>
+  readonly budgets: Pick<BudgetHolder, 'reserve' | 'foretell'>
   readonly prices: Pick<PriceTable, 'costOf' | 'worstCost'>
   /** Null where nothing is called. */
   readonly answers: AnswerCache | null

@@ -154,6 +154,27 @@ test('explanations reveal nothing that the caller cannot see elsewhere', async t
   assert.equal((await ask('POST', path, { body: plain, token })).status, 403)
 })
 
+test('what a gateway has spent is told to those who may see gateways', async t => {
+  const { ask, keepToken, given } = await startApi(t)
+  const error = { code: 1015, name: 'rate_limited', title: 'Rate limited', message: 'Spent $4.99 of $5.00.' }
+  const [before] = explanation.steps
+  const reserve = {
+    ...{ ...before!, step: 'reserve', title: 'Spend limits', verdict: 'refuses' },
+    ...{ reason: 'Spent $4.99 of $5.00.', rule: null, compared: [], error },
+  }
+  const response = { status: 429, content_type: 'application/json', retry_after: 53, content: null }
+  given.explained = { explanation: { ...explanation, steps: [reserve], response } as Explanation }
+  const shownTo = async (...permissions: Parameters<typeof keepToken>[0]) => {
+    const { value: token } = await keepToken(permissions)
+    const { json } = await ask('POST', path, { body: plain, token })
+    const { steps, response } = json.result as Explanation
+    return [steps[0]!.reason, steps[0]!.error!.message, response!.retry_after]
+  }
+  const own = ['Access Rules Read', 'Zones Read'] as const
+  assert.deepEqual(await shownTo(...own), ['Over a spend limit.', null, null])
+  assert.deepEqual(await shownTo(...own, 'AI Gateway Read'), [reserve.reason, error.message, 53])
+})
+
 test('how far limits of all zones are used is shown to the oldest account alone, and what they decide to all', async t => {
   const { ask, given, kept } = await startApi(t)
   const theirs = 'b'.repeat(32)

@@ -12,7 +12,8 @@ import { Metrics } from '../../../src/metrics/metrics.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import type { DecidingRule, Explanation, RequestInQuestion } from '../../../src/zones/explanation.ts'
 import { watchedFolder } from '../../access/watched-folder.ts'
-import { startAi } from '../../help/ai.ts'
+import { call, json, startAi } from '../../help/ai.ts'
+import { costOf, hasty, prices, rule, spentOf } from '../../help/budgeted.ts'
 import { block, limit, policy } from '../../budgets/policies/specimens.ts'
 import { usualCompression } from '../../help/codings.ts'
 import { ManualClock, patient } from '../../help/clock.ts'
@@ -733,6 +734,45 @@ test('an AI call is explained with the policy that decides, and the limits in wh
   await ai.commit([policy('n', limit(1), { actor: 'user:{svc.user.id}' })])
   await until(async () => (await ask('openai/gpt-x')).gateway!.policies?.decision === 'no_match')
   assert.equal(provider.requests.length, 0)
+})
+
+test('a call under spend limits is explained without a reservation, and then made', async t => {
+  const usage = { prompt_tokens: 100, completion_tokens: 100 }
+  const provider = await startResponder(t, json({ choices: [], usage }))
+  const limit = costOf(100, 100) / 1e9
+  const ai = await startAi(
+    t,
+    { openai: provider.url },
+    {
+      ai: { prices },
+      gateway: { spendLimits: { isEnabled: true, rules: [rule({ limit })] } },
+      budgets: hasty,
+    },
+  )
+  const target = `${ai.native('openai')}/v1/chat/completions`
+  const body = '{"model":"gpt-4o","max_tokens":90}'
+  const headers = [
+    ['svc-aig-authorization', `Bearer ${ai.token}`],
+    ['content-type', 'application/json'],
+  ] as const
+  const foretold = () =>
+    explain(ai.edge, { host: 'ai.test', account: ai.account, method: 'POST', target, headers, body })
+  const made = async () =>
+    (await ai.edge.ask(call(target, body, `svc-aig-authorization: Bearer ${ai.token}`))).status
+  for (let i = 0; i < 5; i++) {
+    const { outcome, ...explanation } = await foretold()
+    assert.equal(outcome, 'forwarded')
+    assert.equal(stepOf({ outcome, ...explanation }, 'reserve').reason, 'Counted in its spend limits.')
+  }
+  assert.equal(await spentOf(ai), 0)
+  assert.equal(await made(), 200)
+  assert.equal(await spentOf(ai), costOf(100, 100))
+  assert.equal(await made(), 429)
+  const over = await foretold()
+  assert.deepEqual([over.outcome, over.response!.status], ['refused', 429])
+  assert.equal(stepOf(over, 'reserve').reason, 'Spend limit reached.')
+  assert.equal(await spentOf(ai), costOf(100, 100))
+  assert.equal(provider.requests.length, 1)
 })
 
 test('an AI call gets what its explanation has foretold', { timeout: 120_000 }, async t => {
