@@ -9,6 +9,7 @@ import { dangerZone } from '../parts/forms.ts'
 import { type NearKey, nearTable } from '../parts/near-keys.ts'
 import { codeBlock, time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
+import { guardCard } from './guard/guard-card.ts'
 import { findBudgets } from './budgets/owner.ts'
 import { crumbsOf, findGateway, gatewayOf } from './page-data.ts'
 import { attemptsInWords, cacheInWords, type Gateway, limitInWords, logsInWords } from './gateway.ts'
@@ -36,7 +37,7 @@ export const showGateway: Handler = async request => {
     title: gateway.id,
     crumbs: crumbsOf(request),
     actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a><a class="button plain small" href="${paths.modelRoutes(account, gateway.id)}">Routes</a><a class="button plain small" href="${paths.budgets(account, gateway.id)}">Budgets</a><a class="button plain small" href="${paths.policies(account, gateway.id)}">Policies</a>${mayEdit && html`<a class="button plain small" href="${paths.providerKeys(account, gateway.id)}">Provider keys</a>`}`,
-    content: html`${authenticationCard(request, gateway, mayEdit)}${settingsCard(request, gateway, mayEdit)}${limits.result.map(limitCard)}${budgetsCard(request, budgets.result)}${callCard(request)}${dangerZone(mayEdit ? dangers : [])}`,
+    content: html`${authenticationCard(request, gateway, mayEdit)}${settingsCard(request, gateway, mayEdit)}${guardCard(request, gateway, mayEdit)}${limits.result.map(limitCard)}${budgetsCard(request, budgets.result)}${callCard(request)}${dangerZone(mayEdit ? dangers : [])}`,
   }
 }
 

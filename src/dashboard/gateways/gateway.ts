@@ -27,9 +27,27 @@ export interface Gateway {
   readonly cache_invalidate_on_update: boolean
   readonly cache_scope: 'token' | 'app' | 'shared'
   readonly idempotency_keys: boolean
+  readonly dlp: Guard | null
   readonly created_at: string
   readonly modified_at: string
 }
+
+/** Other members, which the pages do not show, stay with it. */
+export interface Guard {
+  readonly enabled: boolean
+  readonly policies: readonly GuardPolicy[]
+}
+
+export interface GuardPolicy {
+  readonly id: string
+  readonly enabled: boolean
+  readonly action: GuardAction
+  readonly check: readonly GuardCheck[]
+  readonly profiles: readonly string[]
+}
+
+export type GuardAction = 'FLAG' | 'REDACT' | 'BLOCK'
+export type GuardCheck = 'REQUEST' | 'RESPONSE'
 
 /** Returns the rate limit, as `100 calls in 60 s, for each token`. */
 export function limitInWords(gateway: Gateway): string {

@@ -7,6 +7,7 @@ import { showBudgets } from './budgets/budget-list.ts'
 import { showBudget } from './budgets/budget-page.ts'
 import { changeBudgetSettings, showBudgetSettings } from './budgets/budget-settings.ts'
 import { confirmAuthentication, switchAuthentication } from './authentication.ts'
+import { changeGuard, showGuard } from './guard/guard-editing.ts'
 import { createGateway, showNewGateway } from './creation.ts'
 import { confirmDeletion, deleteGateway } from './deletion.ts'
 import { changeSettings, showSettings } from './editing.ts'
@@ -73,6 +74,7 @@ export const gatewayRoutes: readonly Route[] = [
   { path: `${gateways}/~new`, ...editing, show: showNewGateway, effect: 'opens', take: createGateway },
   { path: gateway, ...reading, show: showGateway },
   { path: `${gateway}/settings`, ...editing, show: showSettings, effect: 'ends', take: changeSettings },
+  { path: `${gateway}/guard`, ...editing, show: showGuard, effect: 'opens', take: changeGuard },
   {
     path: `${gateway}/authentication`,
     ...editing,

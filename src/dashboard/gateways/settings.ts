@@ -145,7 +145,7 @@ export function settingFields(draft: Draft): Html {
 export function valuesOf(
   gateway: Omit<
     Gateway,
-    'id' | 'created_at' | 'modified_at' | 'spend_limits' | 'default_max_tokens' | 'unpriced_cost'
+    'id' | 'created_at' | 'modified_at' | 'spend_limits' | 'default_max_tokens' | 'unpriced_cost' | 'dlp'
   >,
 ): Record<string, string> {
   return {

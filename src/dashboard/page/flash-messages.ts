@@ -15,6 +15,7 @@ const messages = {
   'grants-ended': 'All consents have ended.',
   'gateway-created': 'The gateway was created.',
   'gateway-changed': 'The settings were saved. They apply within a second.',
+  'guard-changed': 'The guard was saved. It applies within a second.',
   'gateway-deleted': 'The gateway was deleted, with its logs.',
   'provider-key-added': 'The key was added. Calls use it within a second.',
   'provider-key-deleted': 'The key was deleted. No call uses it after a second.',

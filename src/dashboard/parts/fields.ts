@@ -114,15 +114,30 @@ export function fileField(draft: Draft, field: Field & { readonly accept: string
 
 /** Makes a list to choose one of. */
 export function selectField(draft: Draft, field: Field & { readonly options: readonly Option[] }): Html {
-  const { name, options } = field
-  const chosen = draft.value(name)
   return labelled(
     draft,
     field,
-    html`<select id="${name}" name="${name}"${described(draft, field)}>${options.map(
-      ({ value, label, isDisabled }) =>
-        html`<option value="${value}"${value === chosen && html` selected`}${isDisabled === true && html` disabled`}>${label}</option>`,
-    )}</select>`,
+    html`<select id="${field.name}" name="${field.name}"${described(draft, field)}>${optionsOf(draft, field)}</select>`,
+  )
+}
+
+/** Like `selectField`, in a cell of a table: the label is for screen readers, since row and column say it. */
+export function cellSelect(
+  draft: Draft,
+  field: Pick<Field, 'name' | 'label'> & { readonly options: readonly Option[] },
+): Html {
+  const { name, label } = field
+  return html`<div class="field"><select id="${name}" name="${name}" aria-label="${label}"${described(draft, { name, label })}>${optionsOf(draft, field)}</select>${faultOf(draft, name)}</div>`
+}
+
+function optionsOf(
+  draft: Draft,
+  { name, options }: { readonly name: string; readonly options: readonly Option[] },
+): readonly Html[] {
+  const chosen = draft.value(name)
+  return options.map(
+    ({ value, label, isDisabled }) =>
+      html`<option value="${value}"${value === chosen && html` selected`}${isDisabled === true && html` disabled`}>${label}</option>`,
   )
 }
 

@@ -43,6 +43,7 @@ const effects: Readonly<Record<string, Effect>> = {
   '/gateways/~new': 'opens',
   // Fewer logs to keep means that the oldest are deleted.
   '/gateways/{gateway}/settings': 'ends',
+  '/gateways/{gateway}/guard': 'opens',
   '/gateways/{gateway}/authentication': 'opens',
   '/gateways/{gateway}/budgets/~new': 'sets',
   '/gateways/{gateway}/budgets/~settings': 'sets',
