@@ -18,7 +18,7 @@ interface HolderOptions {
   readonly budgets: Pick<Budgets, 'step' | 'read'>
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn' | 'info'>
-  readonly metrics?: Pick<BudgetMetrics, 'steps' | 'uncounted'>
+  readonly metrics?: Pick<BudgetMetrics, 'steps' | 'uncounted' | 'reached'>
   /** Unique among all processes; random by default. */
   readonly id?: string
   /** Ms between two looks; null if somebody else calls `look`. */
@@ -183,7 +183,18 @@ export class BudgetHolder implements Lender {
       steps = []
     }
     await Promise.all([...probes, ...steps])
+    this.#noteReached()
     if (this.#accounts.size === 0) this.#rest()
+  }
+
+  #noteReached(): void {
+    const { reached } = this.#metrics
+    reached['0.8'].value = reached['1'].value = 0
+    for (const { purses } of this.#accounts.values())
+      for (const { usedShare } of purses.values()) {
+        if (usedShare >= 0.8) reached['0.8'].value++
+        if (usedShare >= 1) reached['1'].value++
+      }
   }
 
   /** Reports what was spent and returns what is free, as far as the store responds. */

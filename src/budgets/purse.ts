@@ -87,6 +87,11 @@ export class Purse {
     return this.#used
   }
 
+  /** Its share of the limit; 1 for all of it. */
+  get usedShare(): number {
+    return this.#limit > 0 ? this.#used / this.#limit : 1
+  }
+
   /** What was refused under another limit may fit. */
   limitTo(limit: number): void {
     if (limit === this.#limit) return

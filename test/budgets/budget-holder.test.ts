@@ -11,6 +11,7 @@ import {
 } from '../../src/store/budget-ledger/ledger.ts'
 import type { Budgets } from '../../src/store/contract/budgets.ts'
 import type { BudgetLine, BudgetStep } from '../../src/store/records/budget.ts'
+import { BudgetMetrics } from '../../src/metrics/counters/budget-metrics.ts'
 import { ManualClock } from '../help/clock.ts'
 
 const day = { kind: 'fixed', until: Date.UTC(2026, 0, 2) } as const
@@ -28,9 +29,9 @@ class Place {
   readonly #accounts = new Map<string, BucketAccount>()
   readonly holder = this.another()
 
-  another(): BudgetHolder {
+  another(metrics = new BudgetMetrics()): BudgetHolder {
     const log = { warn: (...line: unknown[]) => void this.warnings.push(line), info: () => {} }
-    return new BudgetHolder({ budgets: this.#budgets(), clock: this.clock, log, lookPeriod: null })
+    return new BudgetHolder({ budgets: this.#budgets(), clock: this.clock, log, metrics, lookPeriod: null })
   }
 
   sum(bucket = 'b'): { spent: number; leased: number } {
@@ -568,6 +569,29 @@ test('closing waits for a step that is under way, and reports what it could not 
   await last
   await closed
   assert.deepEqual(place.sum(), { spent: 7, leased: 900 })
+})
+
+test('the budgets that have reached a share of their limits are counted while they are used', async () => {
+  const place = new Place()
+  const metrics = new BudgetMetrics()
+  const holder = place.another(metrics)
+  const small = { bucket: 'c', limit: 10 }
+  ;(await admitted(holder, charge(700), charge(10, small))).settle([700, 10])
+  const reached = async () => {
+    await holder.look()
+    return [metrics.reached['0.8'].value, metrics.reached['1'].value]
+  }
+  assert.deepEqual(await reached(), [1, 1])
+  ;(await admitted(holder, charge(150))).settle([150])
+  assert.deepEqual(await reached(), [2, 1])
+  ;(await admitted(holder, charge(150))).settle([150])
+  assert.deepEqual(await reached(), [2, 2])
+  await refused(holder, charge(1))
+  for (let i = 0; i < 4; i++) {
+    place.clock.advance(10_000)
+    await holder.look()
+  }
+  assert.deepEqual(await reached(), [0, 0])
 })
 
 test('budgets that are of no use any more are forgotten', async () => {

@@ -21,4 +21,6 @@ export class BudgetMetrics {
   readonly steps = tallies(['granted', 'refused', 'failed'])
   /** Accounts whose last step failed. */
   readonly uncounted = new Tally()
+  /** Budgets whose use has reached this share of their limits, as last heard. */
+  readonly reached = tallies(['0.8', '1'])
 }

@@ -22,4 +22,9 @@ export const budgetFamilies: Families = {
     help: 'Accounts whose budgets this process cannot count in the store just now.',
     read: ({ edge: { budgets } }) => [sample(budgets.uncounted)],
   },
+  gatehouse_budgets_reached: {
+    help: 'Budgets that calls of the last half minute asked, whose use, with reservations, has reached this share of the limit; with workers, as many as the one that knows most.',
+    read: ({ edge: { budgets } }) => byName(budgets.reached, share => ({ share })),
+    together: 'max',
+  },
 }
