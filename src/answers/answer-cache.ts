@@ -9,6 +9,7 @@ import type { AnswerBounds, AnswerPlace } from '../store/answers/answer.ts'
 import type { Store } from '../store/contract/store.ts'
 import { type Answer, openAnswer, sealAnswer } from './answer.ts'
 import { answerKey, type KeyPart } from './answer-key.ts'
+import { AnswerRoom } from './answer-room.ts'
 import { Flight } from './flight.ts'
 
 interface AnswerCacheOptions {
@@ -19,6 +20,7 @@ interface AnswerCacheOptions {
   readonly clock: Clock
   readonly metrics: AnswerMetrics
   readonly warnings: Pick<LogThrottle, 'warn'>
+  readonly room?: AnswerRoom
 }
 
 /** Bytes of responses in the memory of a process, and of one of them. */
@@ -34,6 +36,7 @@ interface Secrets {
 }
 
 export class AnswerCache {
+  readonly room: AnswerRoom
   readonly #options: AnswerCacheOptions
   readonly #opened = new LRUCache<string, Answer>({
     maxSize: maxMemory,
@@ -46,6 +49,8 @@ export class AnswerCache {
 
   constructor(options: AnswerCacheOptions) {
     this.#options = options
+    this.room = options.room ?? new AnswerRoom()
+    options.metrics.held = () => this.room.bytes
     options.metrics.memory = () => ({ bytes: this.#opened.calculatedSize, entries: this.#opened.size })
   }
 
@@ -89,7 +94,7 @@ export class AnswerCache {
     if (secrets === null) return
     this.#opened.set(place.key, answer)
     const { writes } = this.#options.metrics
-    if (this.#writes.size >= maxWrites) return writes.dropped.inc()
+    if (this.#writes.size >= maxWrites || this.room.isTight) return writes.dropped.inc()
     const sealed = sealAnswer(secrets.sealing, place.key, answer)
     const write = this.#write(place, sealed, answer.expiresAt)
     this.#writes.add(write)
@@ -116,7 +121,7 @@ export class AnswerCache {
   /** Begins one, in the place of any other. */
   begin(place: AnswerPlace): Flight {
     const { key } = place
-    const flight = new Flight(place, this.#options.bounds().answer, over => {
+    const flight = new Flight(place, this.#options.bounds().answer, this.room, over => {
       if (this.#flights.get(key) === over) this.#flights.delete(key)
     })
     this.#flights.set(key, flight)
@@ -129,6 +134,7 @@ export class AnswerCache {
 
   async #write(place: AnswerPlace, sealed: Buffer, expiresAt: number): Promise<boolean> {
     const { store, metrics, warnings, bounds } = this.#options
+    this.room.bytes += sealed.length
     try {
       const isStored = await store.answers.write(place, sealed, expiresAt, bounds())
       metrics.writes[isStored ? 'stored' : 'dropped'].inc()
@@ -137,6 +143,8 @@ export class AnswerCache {
       metrics.writes.failed.inc()
       warnings.warn('write', { err }, 'AI response not stored')
       return false
+    } finally {
+      this.room.bytes -= sealed.length
     }
   }
 

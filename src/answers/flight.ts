@@ -3,12 +3,17 @@
 import type { Refusal } from '../errors/catalogue/refusal.ts'
 import type { AnswerPlace } from '../store/answers/answer.ts'
 import type { Answer, AnswerHead, AnswerUse } from './answer.ts'
+import type { AnswerRoom } from './answer-room.ts'
 
 /** Bytes that followers may be behind, once there is too much to keep all of it. */
 const maxBehind = 1024 * 1024
 
 /** How many times its size a piece may keep in memory. */
 const maxPinned = 4
+
+/** Pieces that are kept: each takes memory besides its bytes. */
+const maxPieces = 100_000
+const pieceSize = 128
 
 /** Told what becomes of a call; each may leave while it is told. */
 export interface Follower {
@@ -42,6 +47,9 @@ export class Flight {
   /** Called when the last follower has left before the end. */
   onEmpty: (() => void) | null = null
   readonly #maxSize: number
+  readonly #room: AnswerRoom
+  /** Bytes that count in the room. */
+  #counted = 0
   readonly #onOver: (flight: Flight) => void
   readonly #followers = new Set<Follower>()
   #pieces: Buffer[] = []
@@ -51,16 +59,20 @@ export class Flight {
   #isOverfull = false
   #isPaused = false
 
-  /** Of more than `maxSize` bytes, only what followers still need is kept. Calls `onOver` at the end. */
-  constructor(place: AnswerPlace, maxSize: number, onOver: (flight: Flight) => void) {
+  /**
+   * Of more than `maxSize` bytes, and once the room is full, only what followers still need is kept. Calls
+   * `onOver` at the end.
+   */
+  constructor(place: AnswerPlace, maxSize: number, room: AnswerRoom, onOver: (flight: Flight) => void) {
     this.place = place
     this.#maxSize = maxSize
+    this.#room = room
     this.#onOver = onOver
   }
 
   /** Returns one that has ended. */
-  static of(answer: Answer, pieceSize: number): Flight {
-    const flight = new Flight(nowhere, Number.POSITIVE_INFINITY, () => {})
+  static of(answer: Answer, pieceSize: number, room: AnswerRoom): Flight {
+    const flight = new Flight(nowhere, Number.POSITIVE_INFINITY, room, () => {})
     flight.#size = answer.body.length
     for (let at = 0; at < answer.body.length; at += pieceSize)
       flight.#pieces.push(answer.body.subarray(at, at + pieceSize))
@@ -100,11 +112,13 @@ export class Flight {
 
   follow(follower: Follower): void {
     this.#followers.add(follower)
+    this.#count()
   }
 
   leave(follower: Follower): void {
     if (!this.#followers.delete(follower)) return
     this.progressed()
+    this.#count()
     if (this.#followers.size === 0 && !this.isOver) this.onEmpty?.()
   }
 
@@ -138,7 +152,8 @@ export class Flight {
     // A small piece may be a part of what the socket read.
     this.#pieces.push(bytes.length * maxPinned < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes)
     this.#size += bytes.length
-    if (!this.#isOverfull && this.#size > this.#maxSize) this.#isOverfull = true
+    if (!this.#isOverfull) this.#isOverfull = !this.#mayKeep
+    this.#count()
     this.#tell(follower => follower.moved())
     if (!this.#isOverfull) return true
     this.#forget()
@@ -151,6 +166,7 @@ export class Flight {
     this.state = 'ended'
     this.#onOver(this)
     this.#tell(follower => follower.moved())
+    this.#count()
   }
 
   fail(mayJoin: boolean): void {
@@ -158,6 +174,19 @@ export class Flight {
     this.state = 'failed'
     this.#onOver(this)
     this.#tell(follower => follower.failed(mayJoin))
+    this.#count()
+  }
+
+  get #mayKeep(): boolean {
+    return this.#size <= this.#maxSize && this.#pieces.length <= maxPieces && !this.#room.isFull
+  }
+
+  /** Once it is over, only those who follow keep it. */
+  #count(): void {
+    const isKept = !this.isOver || this.#followers.size > 0
+    const bytes = isKept ? this.#size + this.#pieces.length * pieceSize : 0
+    this.#room.bytes += bytes - this.#counted
+    this.#counted = bytes
   }
 
   #tell(what: (follower: Follower) => void): void {
@@ -169,6 +198,7 @@ export class Flight {
     for (const { at } of this.#followers) first = Math.min(first, at)
     for (const piece of this.#pieces.splice(0, first - this.#forgotten)) this.#size -= piece.length
     this.#forgotten = first
+    this.#count()
   }
 }
 

@@ -16,6 +16,7 @@ import { Limiter } from '../../src/limits/limiter.ts'
 import { PriceTable } from '../../src/ai/usage/prices.ts'
 import { usageOf } from '../../src/ai/usage/usage.ts'
 import { AnswerCache } from '../../src/answers/answer-cache.ts'
+import type { AnswerRoom } from '../../src/answers/answer-room.ts'
 import { ClaimedCalls } from '../../src/answers/claimed-calls.ts'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import { LogQueue } from '../../src/ai-logs/queue.ts'
@@ -51,6 +52,8 @@ export interface AiSettings extends Omit<EdgeSettings, 'ai'> {
   readonly grace?: number
   /** Whether limits are counted in the store, so that calls wait for it. */
   readonly countsInStore?: boolean
+  /** For responses on their way. */
+  readonly room?: AnswerRoom
   /** By which budgets are looked after, in ms of their clock. */
   readonly budgets?: { readonly clock: Clock; readonly lookPeriod: number }
 }
@@ -162,6 +165,7 @@ export async function startAi(
     ...{ store, secrets: () => secrets, metrics: metrics.answers, clock: clock ?? systemClock },
     bounds: () => answerBounds,
     warnings: { warn: () => {} },
+    ...(settings.room && { room: settings.room }),
   })
   const claimed = new ClaimedCalls({ store, clock: clock ?? systemClock, warnings: { warn: () => {} } })
   const issuer = 'https://id.example'

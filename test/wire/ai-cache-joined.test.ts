@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
+import { AnswerRoom } from '../../src/answers/answer-room.ts'
 import { type Origin, startOrigin } from '../help/origin.ts'
 import { chunks, type Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
@@ -243,4 +244,56 @@ test('a response that is too large to be reused still reaches all who joined bef
   await until(() => asked.length === 2)
   await asked[1]!.send(json(completion))
   assert.equal((await third.response()).field('svc-aig-cache-status'), 'MISS')
+})
+
+test('once too much is on its way, responses are passed on without being kept', async t => {
+  const room = new AnswerRoom(100_000)
+  const { ai, asked, send } = await start(t, { room, gateway: { hasIdempotencyKeys: true } })
+  const stream = prompt({ stream: true })
+  const first = await send(stream)
+  await until(() => asked.length === 1)
+  await asked[0]!.send(streamHead + chunks(event('x'.repeat(60_000))))
+  await first.until('xxx')
+  await until(() => room.isTight)
+  const refused = await send(prompt(), 'Idempotency-Key: k')
+  assert.equal((await refused.response()).status, 503)
+  assert.equal(ai.edge.metrics.answers.once.unavailable.value, 1)
+  const second = await send(prompt({ stream: true, seed: 1 }))
+  await until(() => asked.length === 2)
+  await asked[1]!.send(streamHead + chunks(event('y'.repeat(60_000))))
+  await second.until('yyy')
+  await asked[1]!.send(`${chunks('data: [DONE]\n\n')}0\r\n\r\n`)
+  await second.until('[DONE]\n\n\r\n0\r\n\r\n')
+  await until(() => room.bytes < 70_000)
+  await asked[0]!.send(`${chunks(event('x'.repeat(60_000)), 'data: [DONE]\n\n')}0\r\n\r\n`)
+  await first.until('[DONE]\n\n\r\n0\r\n\r\n')
+  await until(() => room.bytes === 0)
+  const third = await send(stream)
+  await until(() => asked.length === 3)
+  await asked[2]!.send(json(completion))
+  assert.equal((await third.response()).field('svc-aig-cache-status'), 'MISS')
+})
+
+test('a hit that is read slowly counts as being on its way, until its caller leaves', async t => {
+  const room = new AnswerRoom(1_500_000)
+  const { ai, asked, send } = await start(t, { room })
+  const first = await send()
+  await until(() => asked.length === 1)
+  await asked[0]!.send(json({ ...completion, system_fingerprint: 'x'.repeat(900_000) }))
+  await first.response()
+  await until(() => room.bytes === 0)
+  const slow = [await ai.edge.connect(), await ai.edge.connect()]
+  const one = call(`${ai.rest}/v1/chat/completions`, prompt(), `Authorization: Bearer ${ai.token}`)
+  for (const client of slow) {
+    client.socket.pause()
+    // More than sockets hold.
+    await client.send(one.repeat(20))
+  }
+  await until(() => room.isFull)
+  const other = await send(prompt({ seed: 1 }))
+  await until(() => asked.length === 2)
+  await asked[1]!.send(json(completion))
+  assert.equal((await other.response()).field('svc-aig-cache-status'), 'BYPASS; reason=busy')
+  for (const client of slow) client.reset()
+  await until(() => room.bytes === 0)
 })

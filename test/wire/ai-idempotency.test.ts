@@ -72,6 +72,12 @@ async function start(
   }
 }
 
+const counted = (ai: AiEdge) =>
+  Object.fromEntries(
+    Object.entries(ai.edge.metrics.answers.once).flatMap(([name, { value }]) =>
+      value === 0 ? [] : [[name, value]],
+    ),
+  )
 const replayed = (message: Message) => message.field('svc-aig-idempotency-replayed')
 const idOf = (message: Message) => JSON.parse(message.text).id as string
 const faultOf = (message: Message) => JSON.parse(message.text).errors[0].message as string
@@ -106,7 +112,7 @@ test('without the setting, the field is passed on, and each call is made', async
 })
 
 test('another body, or another endpoint, under the same key is 422, also while the first is under way', async t => {
-  const { ask, send, texts, release } = await start(t, {}, undefined, true)
+  const { ask, send, texts, release, ai } = await start(t, {}, undefined, true)
   const first = await send('k')
   await until(() => texts().length === 1)
   const early = await ask('k', { text: prompt('Hello') })
@@ -121,6 +127,7 @@ test('another body, or another endpoint, under the same key is 422, also while t
   )
   assert.equal((await ask('k')).status, 200)
   assert.equal(texts().length, 1)
+  assert.deepEqual(counted(ai), { made: 1, conflict: 3, replayed: 1 })
 })
 
 test('equal keys of other tokens are other calls', async t => {
@@ -159,6 +166,7 @@ test('a call whose caller leaves runs to its end, and its repetition gets all of
   await until(() => ai.edge.plane.abandoned.size === 0)
   assert.equal(idOf(await ask('k')), 'c-1')
   assert.equal(texts().length, 1)
+  assert.deepEqual(counted(ai), { made: 1, joined: 1, replayed: 1 })
 })
 
 test('a stream is joined from its beginning, and replayed as one', async t => {
@@ -295,5 +303,6 @@ test('a call whose process has ended is told as lost, and not made again', async
   const lost = await ask('lost')
   assert.equal(lost.status, 422)
   assert.match(faultOf(lost), /It is unknown whether the call ray-of-another .* was made/)
+  assert.deepEqual(counted(ai), { made: 1, lost: 1 })
   assert.equal(texts().length, 1)
 })

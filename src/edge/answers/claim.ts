@@ -12,6 +12,7 @@ import {
 import type { Flight } from '../../answers/flight.ts'
 import { fault, refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
+import type { OnceResult } from '../../metrics/counters/answer-metrics.ts'
 import { StoreUnreachable } from '../../store/contract/store.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Decided, Exchange, RequestHandler } from '../exchange/exchange.ts'
@@ -36,7 +37,7 @@ export function claim(x: Exchange): Decided {
   if (ai === null || ai.idempotencyKey === null || ai.provider === null) return null
   const { answers, claimed } = x.plane.ai!
   if (answers === null || claimed === null) return null
-  if (!answers.isReady) return unavailable
+  if (!answers.isReady) return refused(x, 'unavailable', unavailable)
   return new Repetition(x, ai, answers, claimed).decide()
 }
 
@@ -63,7 +64,7 @@ class Repetition {
       const outcome = flight === null ? await this.#claim() : await this.#join(flight, fingerprint)
       if (outcome !== 'again') return outcome
     }
-    return this.#x.stage === 'none' ? running(this.#call.ray) : null
+    return this.#x.stage === 'none' ? this.#refuse('running', running(this.#call.ray)) : null
   }
 
   async #claim(): Promise<Outcome | 'again'> {
@@ -72,15 +73,18 @@ class Repetition {
     try {
       claimed = await this.#claimed.claim(this.#call)
     } catch (error) {
-      if (error instanceof StoreUnreachable) return unavailable
+      if (error instanceof StoreUnreachable) return this.#refuse('unavailable', unavailable)
       throw error
     }
-    if (claimed === 'full') return refuseCall('too_many_call_keys', maxClaims)
+    if (claimed === 'full') return this.#refuse('full', refuseCall('too_many_call_keys', maxClaims))
     if (claimed.kind !== 'held') return this.#follow(claimed)
-    if (x.stage !== 'none') {
+    // A response that finds no room would be lost for repetitions.
+    const { isTight } = this.#answers.room
+    if (x.stage !== 'none' || isTight) {
       claimed.end('released')
-      return null
+      return x.stage === 'none' ? this.#refuse('unavailable', unavailable) : null
     }
+    this.#count('made')
     this.#ai.claim = claimed
     const flight = this.#answers.begin(this.#call.place)
     flight.isPersistent = true
@@ -98,10 +102,11 @@ class Repetition {
       earlier = await this.#wait(earlier)
     if (x.stage !== 'none') return null
     if (earlier === null || (earlier.kind === 'running' && this.#isHere)) return 'again'
-    if (earlier.kind === 'running') return running(earlier.ray)
+    if (earlier.kind === 'running') return this.#refuse('running', running(earlier.ray))
     if (earlier.kind === 'made') return this.#replay(earlier)
-    if (earlier.kind === 'other') return refuseCall('call_key_used')
-    return refuseCall(earlier.kind === 'lost' ? 'call_lost' : 'call_broken', earlier.ray)
+    if (earlier.kind === 'other') return this.#refuse('conflict', refuseCall('call_key_used'))
+    const code = earlier.kind === 'lost' ? 'call_lost' : 'call_broken'
+    return this.#refuse(earlier.kind, refuseCall(code, earlier.ray))
   }
 
   get #isHere(): boolean {
@@ -110,22 +115,28 @@ class Repetition {
 
   async #replay({ ray }: EarlierCall): Promise<Outcome> {
     const { place } = this.#call
+    if (this.#answers.room.isFull) return this.#refuse('unavailable', unavailable)
     const seconds = lifetime / 1000
     const answer = this.#answers.inMemory(place, seconds) ?? (await this.#answers.inStore(place, seconds))
     if (this.#x.stage !== 'none') return null
-    if (answer === null) return refuseCall('call_response_gone', ray)
+    if (answer === null) return this.#refuse('gone', refuseCall('call_response_gone', ray))
+    this.#count('replayed')
     replay(this.#x, this.#ai, answer)
     return 'responded'
   }
 
   #join(flight: Flight, fingerprint: string): Promise<Outcome | 'again'> | Refusal {
-    if (flight.fingerprint !== fingerprint) return refuseCall('call_key_used')
-    if (!flight.isWhole) return refuseCall('call_broken', flight.ray)
+    if (flight.fingerprint !== fingerprint) return this.#refuse('conflict', refuseCall('call_key_used'))
+    if (!flight.isWhole) return this.#refuse('broken', refuseCall('call_broken', flight.ray))
     return new Promise(resolve => {
       join(this.#x, this.#ai, flight, {
         accepts: () => true,
-        responded: () => resolve('responded'),
-        goOn: () => resolve(flight.isOver ? (flight.refusal ?? 'again') : running(flight.ray)),
+        responded: () => {
+          this.#count('joined')
+          resolve('responded')
+        },
+        goOn: () =>
+          resolve(flight.isOver ? (flight.refusal ?? 'again') : this.#refuse('running', running(flight.ray))),
       })
     })
   }
@@ -154,6 +165,19 @@ class Repetition {
       if (x.handler === pausing) x.handler = null
     }
   }
+
+  #refuse(result: OnceResult, refusal: Refusal): Refusal {
+    return refused(this.#x, result, refusal)
+  }
+
+  #count(result: OnceResult): void {
+    this.#x.plane.metrics.answers.once[result].inc()
+  }
+}
+
+function refused(x: Exchange, result: OnceResult, refusal: Refusal): Refusal {
+  x.plane.metrics.answers.once[result].inc()
+  return refusal
 }
 
 /** The exchange while it waits for one in another process. */

@@ -16,10 +16,12 @@ const pieceSize = 64 * 1024
 
 /** Sends a stored response: a stream as one, and each with the bytes that its first caller got. */
 export function replay(x: Exchange, ai: AiExchange, answer: Answer): void {
-  const flight = Flight.of(answer, pieceSize)
+  const flight = Flight.of(answer, pieceSize, x.plane.ai!.answers!.room)
   const playback = new Playback(x, ai, flight, unjoined)
   x.handler = playback
   playback.moved()
+  // Only a caller that reads slowly holds it.
+  if (x.handler === playback) flight.follow(playback)
 }
 
 /** What becomes of a call that waits for another one. */

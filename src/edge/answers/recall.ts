@@ -53,6 +53,7 @@ function bypassReason(x: Exchange, ai: AiExchange, answers: AnswerCache): Bypass
   if (reason !== null) return reason
   if (key !== null && ai.token === null) return 'no_token'
   if (isSigned(x, ai)) return 'signed'
+  if (answers.room.isFull) return 'busy'
   return answers.isReady ? null : 'not_ready'
 }
 
