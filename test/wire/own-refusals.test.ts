@@ -13,7 +13,7 @@ import { connectHttp2, open, responseTo } from '../help/http2-client.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { connectTo, request } from '../help/raw.ts'
 
-const clients = 15
+const clients = 5
 const kib = 1024
 const mib = 1024 * kib
 
