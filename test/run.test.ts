@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 import dearestFiles from './help/dearest-files.ts'
-import { processGroups, reasonsToBeAlone, writeEntry } from './help/process-groups.ts'
+import { longest, processGroups, reasonsToBeAlone, writeEntry } from './help/process-groups.ts'
 import { quickFolder } from './help/quick-folder.ts'
 import { root } from './help/source.ts'
 
@@ -18,6 +18,25 @@ test('each file of tests runs once, and most share a process', () => {
   assert.deepEqual(groups.flat().toSorted(), files.toSorted())
   assert.ok(groups.length < files.length / 2)
   for (const group of groups) assert.ok(group.length === 1 || group.every(file => isSociable(file)))
+})
+
+test('what takes longest begins first, and then groups and files that run alone take turns', () => {
+  const groups = processGroups()
+  const isLong = groups.map(group => group.some(file => longest.has(file)))
+  const count = isLong.lastIndexOf(true) + 1
+  assert.ok(count > 0 && isLong.slice(0, count).every(Boolean))
+  assert.deepEqual(new Set(groups.flat()).intersection(longest), longest)
+  const others = groups.slice(count)
+  const shared = (part: typeof others) => part.filter(({ length }) => length > 1).length
+  assert.ok(Math.abs(shared(others.slice(0, others.length / 2)) - shared(others) / 2) <= 1)
+})
+
+test('a file that runs alone does so without what a group needs', t => {
+  const { status, stdout } = runGroups(t, {
+    only: "test('leaves', () => { process.env.LEFT_BEHIND = '1' }); test('finds', () => {})",
+  })
+  assert.equal(status, 0)
+  assert.deepEqual(namesOf(stdout, 'ok'), ['leaves', 'finds'])
 })
 
 test('who starts Node or a browser, or has to do with its own process, runs alone', t => {
@@ -70,14 +89,18 @@ test('a group says by name what fails, does not load or leaves traces, and what 
 })
 
 test('traces of the last test, and the end of a process before its time, fail the group', t => {
-  const last = runGroups(t, { last: "test('leaves', () => { globalThis.fetch = () => {} })" })
+  const last = runGroups(t, {
+    before: "test('passes', () => {})",
+    last: "test('leaves', () => { globalThis.fetch = () => {} })",
+  })
   assert.equal(last.status, 1)
   assert.match(last.stdout, /the test before, leaves, left the process other than it found it/)
   const ended = runGroups(t, {
+    before: "test('passes', () => {})",
     ended: "test('ends', () => process.kill(process.pid, 'SIGKILL')); test('waits', () => {})",
   })
   assert.equal(ended.status, 1)
-  assert.match(namesOf(ended.stdout, 'not ok').join(), /^000-.*-ended\.test\.ts-and-others\.mjs$/)
+  assert.match(namesOf(ended.stdout, 'not ok').join(), /^000-.*-before\.test\.ts-and-others\.mjs$/)
 })
 
 test('an error fails the test that began what throws it, wherever it comes from', t => {

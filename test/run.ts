@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { processGroups, writeEntry } from './help/process-groups.ts'
 import { root } from './help/source.ts'
@@ -14,15 +14,16 @@ const reporters = ['spec', help('dearest-files.ts')].flatMap(reporter => [
   '--test-reporter-destination=stdout',
 ])
 
+/** Of three processes one computes, and the others wait for timers, disks and processes. */
+const concurrency = Math.max(4, 3 * availableParallelism())
+
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tests-'))
 try {
-  const entries = processGroups().map((group, i) =>
-    group.length === 1 ? group[0]! : writeEntry(folder, group, i),
-  )
+  const entries = processGroups().map((group, i) => writeEntry(folder, group, i))
   const given = process.argv.slice(2)
   const options = [
     `--import=${help('light-hooks.ts')}`,
-    ...['--test', '--test-concurrency=4', '--test-timeout=180000', ...given],
+    ...['--test', `--test-concurrency=${concurrency}`, '--test-timeout=180000', ...given],
     // Who asks for another reporter gets that alone.
     ...(given.some(option => option.startsWith('--test-reporter')) ? [] : reporters),
   ]

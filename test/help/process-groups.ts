@@ -11,7 +11,23 @@ export type Group = readonly string[]
 /** The most files of a group: more would save little, and hold up who waits for the last group. */
 const most = 12
 
-/** Makes groups of all files of tests: of one folder of `test` where they may share a process, or of one file. */
+/** What takes longest begins first, lest the others wait for it at the end. */
+export const longest: ReadonlySet<string> = new Set([
+  'test/dashboard/all-pages.browser.test.ts',
+  'test/journeys/upgrade.test.ts',
+  'test/store/redis/away.test.ts',
+  'test/wire/own-refusals.test.ts',
+  'test/journeys/restart.test.ts',
+  'test/journeys/killed-streams.test.ts',
+  'test/journeys/memory.test.ts',
+  'test/journeys/ai-gateway.test.ts',
+  'test/journeys/first-hour.browser.test.ts',
+  'test/journeys/acme.test.ts',
+  'test/store/redis/server/sentinel.test.ts',
+  'test/store/redis/server/failover.test.ts',
+])
+
+/** Makes groups of all files of tests: of one folder of `test` where they may share a process, or of one file; in the order to begin them. */
 export function processGroups(): readonly Group[] {
   const files = globSync('test/**/*.test.ts', { cwd: root })
     .map(path => path.split(sep).join('/'))
@@ -22,18 +38,35 @@ export function processGroups(): readonly Group[] {
   )
   const shared = [...sharing.values()].flatMap(evenly)
   const inGroups = new Set(shared.flat())
-  return [...shared, ...files.filter(file => !inGroups.has(file)).map(file => [file])]
+  const alone = files.filter(file => !inGroups.has(file)).map(file => [file])
+  const [first, others] = [true, false].map(isLong =>
+    [shared, alone].map(groups => groups.filter(files => files.some(file => longest.has(file)) === isLong)),
+  )
+  return [...first!.flat(), ...mixed(others!)]
 }
 
-/** Writes the module that runs a group, and returns its path, by whose number groups begin in order, and before files of their own. */
+/** Spreads each list evenly: groups compute, and who is alone mostly waits for the processes that it has started. */
+function mixed(lists: readonly (readonly Group[])[]): readonly Group[] {
+  return lists
+    .flatMap(list => list.map((group, i) => ({ group, at: (i + 0.5) / list.length })))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ group }) => group)
+}
+
+/** Writes the module that runs a group, and returns its path, by whose number groups begin in order. */
 export function writeEntry(folder: string, group: Group, number: number): string {
-  const first = group[0]!.split('/').slice(-2).join('-')
-  const entry = join(folder, `${String(number).padStart(3, '0')}-${first}-and-others.mjs`)
+  const [first, ...others] = group.map(file => resolve(root, file))
+  const name = group[0]!.split('/').slice(-2).join('-')
+  const entry = join(
+    folder,
+    `${String(number).padStart(3, '0')}-${name}${others.length > 0 ? '-and-others' : ''}.mjs`,
+  )
   const helper = pathToFileURL(join(root, 'test/help/shared-process.ts')).href
-  const files = group.map(file => resolve(root, file))
   writeFileSync(
     entry,
-    `import { shareProcess } from ${JSON.stringify(helper)}\nawait shareProcess(${JSON.stringify(files)})\n`,
+    others.length === 0
+      ? `import ${JSON.stringify(pathToFileURL(first!).href)}\n`
+      : `import { shareProcess } from ${JSON.stringify(helper)}\nawait shareProcess(${JSON.stringify([first, ...others])})\n`,
   )
   return entry
 }
