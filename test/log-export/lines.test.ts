@@ -24,6 +24,8 @@ const lines = {
       step: 1,
       eventId: 'e',
       dropped: ['top_k'],
+      cached: true,
+      saved: { tokensIn: 1, tokensOut: null, cost: 0.5 },
       metadata: { team: 'a', n: 1, is: true },
       app: { user: 'u', email: 'a@b.example', isEmailVerified: true, client: 'c', clientName: 'App' },
       response: { text: 'AA==', isCut: true, isBase64: true },

@@ -83,6 +83,10 @@ const sums: Members = {
   tokens_out: whole(0),
   cost: about('In US dollars.', { ...number, minimum: 0 }),
   count_without_cost: about('The number of calls with unknown cost.', whole(0)),
+  count_cached: about('The number of calls whose response was that of another one.', whole(0)),
+  saved_tokens_in: about('What these would have taken, as far as it is known.', whole(0)),
+  saved_tokens_out: about('Likewise.', whole(0)),
+  saved_cost: about('Likewise, in US dollars.', { ...number, minimum: 0 }),
 }
 
 /** Sums over entries, and over groups of them. */
@@ -100,12 +104,8 @@ export const logSums = open({
 })
 
 const seriesSums: Members = {
-  count: whole(0),
+  ...sums,
   errors: about('Calls without success.', whole(0)),
-  tokens_in: whole(0),
-  tokens_out: whole(0),
-  cost: about('In US dollars.', { ...number, minimum: 0 }),
-  count_without_cost: about('The number of calls with unknown cost.', whole(0)),
   duration_p50: about('In ms, within 10 %; null without calls.', orNull({ ...number, minimum: 0 })),
   duration_p95: orNull({ ...number, minimum: 0 }),
 }

@@ -10,6 +10,7 @@ import { type ApiResponse, failures, success, successInTurns } from '../http/env
 import { findGateway, noGateway } from '../gateways/gateways.ts'
 import { isoTime } from '../records/record-handlers.ts'
 import type { Api, Call } from '../api/api-types.ts'
+import { viewSum } from './view.ts'
 
 /** Responds with sums over time, in total and by group. */
 export async function seriesOfLogs(
@@ -84,13 +85,13 @@ async function viewSeries({ windows, completeSince, scanned }: Series, query: Se
   const timeAt = (at: number) => isoTime(range.since + at * range.width)
   const points = Array.from({ length: range.count }, (_, at) => ({
     at: timeAt(at),
-    ...viewSum(all.windows[at] ?? none),
+    ...viewWindow(all.windows[at] ?? none),
   }))
   const sparse = ({ windows }: Line) =>
-    windows.flatMap((sum, at) => (sum === undefined ? [] : [{ at: timeAt(at), ...viewSum(sum) }]))
+    windows.flatMap((sum, at) => (sum === undefined ? [] : [{ at: timeAt(at), ...viewWindow(sum) }]))
   const viewGroup = ({ line, kind }: Group) => ({
     ...nameOf(groupBy!, kind),
-    ...viewSum(line.total),
+    ...viewWindow(line.total),
     points: sparse(line),
   })
   const result = {
@@ -100,9 +101,9 @@ async function viewSeries({ windows, completeSince, scanned }: Series, query: Se
     complete_since: isoTime(completeSince),
     is_complete: completeSince <= range.since,
     scanned: scanned ?? 0,
-    ...viewSum(all.total),
+    ...viewWindow(all.total),
     points,
-    ...(groupBy !== null && { others: { ...viewSum(others.total), points: sparse(others) } }),
+    ...(groupBy !== null && { others: { ...viewWindow(others.total), points: sparse(others) } }),
   }
   return { result, groups: ordered.slice(0, maxSeriesGroups), viewGroup }
 }
@@ -154,15 +155,10 @@ function nameOf(groupBy: SeriesGroup, kind: CallKind) {
 
 const none = new CallSum()
 
-/** Rounds cost to the precision of entries, which sums of floating-point numbers exceed. */
-function viewSum(sum: CallSum) {
+function viewWindow(sum: CallSum) {
   return {
-    count: sum.count,
+    ...viewSum(sum),
     errors: sum.errors,
-    tokens_in: sum.tokensIn,
-    tokens_out: sum.tokensOut,
-    cost: Math.round(sum.cost * 1e12) / 1e12,
-    count_without_cost: sum.withoutCost,
     duration_p50: sum.percentile(0.5),
     duration_p95: sum.percentile(0.95),
   }

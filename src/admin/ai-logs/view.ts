@@ -75,14 +75,22 @@ export function groupView(groupBy: readonly Dimension[]) {
 }
 
 /** Rounds cost to the precision of entries, which sums of floating-point numbers exceed. */
-export function viewSum({ count, tokensIn, tokensOut, cost, withoutCost }: CallSum) {
+export function viewSum(sum: CallSum) {
   return {
-    count,
-    tokens_in: tokensIn,
-    tokens_out: tokensOut,
-    cost: Math.round(cost * 1e12) / 1e12,
-    count_without_cost: withoutCost,
+    count: sum.count,
+    tokens_in: sum.tokensIn,
+    tokens_out: sum.tokensOut,
+    cost: roundCost(sum.cost),
+    count_without_cost: sum.withoutCost,
+    count_cached: sum.reused,
+    saved_tokens_in: sum.savedTokensIn,
+    saved_tokens_out: sum.savedTokensOut,
+    saved_cost: roundCost(sum.savedCost),
   }
+}
+
+function roundCost(cost: number): number {
+  return Math.round(cost * 1e12) / 1e12
 }
 
 /** Shows all of an entry; the bodies as far as they were stored, and whether that is all of them. */

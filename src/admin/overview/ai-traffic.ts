@@ -1,6 +1,7 @@
 // Recent calls to the AI gateways of an account, summed up from their logs.
 
 import { pause } from '../../base/turns/turns.ts'
+import type { CallSum } from '../../store/log-sums/call-sum.ts'
 import { isoTime } from '../records/record-handlers.ts'
 import type { Api } from '../api/api-types.ts'
 
@@ -51,15 +52,6 @@ export async function viewAiTraffic(account: string, { store, logSeries, instanc
   }
 }
 
-interface Sum {
-  readonly count: number
-  readonly errors: number
-  readonly tokensIn: number
-  readonly tokensOut: number
-  readonly cost: number
-  readonly withoutCost: number
-}
-
 class Calls {
   count = 0
   #errors = 0
@@ -67,25 +59,41 @@ class Calls {
   #tokensOut = 0
   #cost = 0
   #withoutCost = 0
+  #reused = 0
+  #savedTokensIn = 0
+  #savedTokensOut = 0
+  #savedCost = 0
 
-  add({ count, errors, tokensIn, tokensOut, cost, withoutCost }: Sum): void {
-    this.count += count
-    this.#errors += errors
-    this.#tokensIn += tokensIn
-    this.#tokensOut += tokensOut
-    this.#cost += cost
-    this.#withoutCost += withoutCost
+  add(sum: CallSum): void {
+    this.count += sum.count
+    this.#errors += sum.errors
+    this.#tokensIn += sum.tokensIn
+    this.#tokensOut += sum.tokensOut
+    this.#cost += sum.cost
+    this.#withoutCost += sum.withoutCost
+    this.#reused += sum.reused
+    this.#savedTokensIn += sum.savedTokensIn
+    this.#savedTokensOut += sum.savedTokensOut
+    this.#savedCost += sum.savedCost
   }
 
-  /** Rounds cost to the precision of entries, which sums of floating-point numbers exceed. */
   view() {
     return {
       count: this.count,
       errors: this.#errors,
       tokens_in: this.#tokensIn,
       tokens_out: this.#tokensOut,
-      cost: Math.round(this.#cost * 1e12) / 1e12,
+      cost: rounded(this.#cost),
       count_without_cost: this.#withoutCost,
+      count_cached: this.#reused,
+      saved_tokens_in: this.#savedTokensIn,
+      saved_tokens_out: this.#savedTokensOut,
+      saved_cost: rounded(this.#savedCost),
     }
   }
+}
+
+/** Rounds cost to the precision of entries, which sums of floating-point numbers exceed. */
+function rounded(cost: number): number {
+  return Math.round(cost * 1e12) / 1e12
 }

@@ -28,6 +28,10 @@ const calls = {
   tokens_out: whole(0),
   cost: about('In US dollars, of the calls whose cost is known.', { ...number, minimum: 0 }),
   count_without_cost: about('Calls whose cost is unknown.', whole(0)),
+  count_cached: about('Calls whose response was that of another one.', whole(0)),
+  saved_tokens_in: about('What these would have taken, as far as it is known.', whole(0)),
+  saved_tokens_out: about('Likewise.', whole(0)),
+  saved_cost: about('Likewise, in US dollars.', { ...number, minimum: 0 }),
 }
 
 export const overview = open(

@@ -1,6 +1,6 @@
 // Totals of calls. Durations are counted in a histogram, so merged sums still have percentiles.
 
-import type { LogSummary } from '../records/records.ts'
+import type { LogSummary, SavedUse } from '../records/records.ts'
 
 /** Four slots for each doubling of ms up to about half an hour; the last one takes all longer durations. */
 const slotsPerDoubling = 4
@@ -15,11 +15,20 @@ export type CallSumRecord = readonly [
   cost: number,
   withoutCost: number,
   durations: readonly number[],
+  /** Only if there is any: versions without it wrote records, too. */
+  saved?: readonly [reused: number, tokensIn: number, tokensOut: number, cost: number],
 ]
 
 const none: number[] = []
+const noSavings = [0, 0, 0, 0] as const
 /** Scratch space for percentiles. */
 const calls = new Uint32Array(slots)
+
+/** The part of a call that is summed. */
+export type SummedCall = Pick<
+  LogSummary,
+  'success' | 'tokensIn' | 'tokensOut' | 'cost' | 'duration' | 'saved'
+>
 
 export class CallSum {
   count = 0
@@ -29,6 +38,12 @@ export class CallSum {
   /** US dollars. */
   cost = 0
   withoutCost = 0
+  /** Calls whose response was that of another one. */
+  reused = 0
+  /** What they would have taken and cost, as far as it is known. */
+  savedTokensIn = 0
+  savedTokensOut = 0
+  savedCost = 0
   /**
    * Unordered pairs of slot and count: thousands of sums may be in memory, most with few slots in use, and a
    * full array for each would keep the collector busy.
@@ -36,28 +51,23 @@ export class CallSum {
   #durations: number[] = none
 
   /** Restores a record, and takes over its array of durations. */
-  static from([count, errors, tokensIn, tokensOut, cost, withoutCost, durations]: CallSumRecord): CallSum {
+  static from(record: CallSumRecord): CallSum {
+    const [count, errors, tokensIn, tokensOut, cost, withoutCost, durations, saved = noSavings] = record
     const sum = Object.assign(new CallSum(), { count, errors, tokensIn, tokensOut, cost, withoutCost })
+    ;[sum.reused, sum.savedTokensIn, sum.savedTokensOut, sum.savedCost] = saved
     sum.#durations = durations as number[]
     return sum
   }
 
-  add(
-    {
-      success,
-      tokensIn,
-      tokensOut,
-      cost,
-      duration,
-    }: Pick<LogSummary, 'success' | 'tokensIn' | 'tokensOut' | 'cost' | 'duration'>,
-    hasDuration = true,
-  ): void {
+  add(call: SummedCall, hasDuration = true): void {
+    const { success, tokensIn, tokensOut, cost, duration, saved } = call
     this.count++
     if (!success) this.errors++
     this.tokensIn += tokensIn ?? 0
     this.tokensOut += tokensOut ?? 0
     if (cost === null) this.withoutCost++
     else this.cost += cost
+    if (saved !== undefined) this.#addSavings(saved)
     if (hasDuration) this.#addDurations(slotOf(duration), 1)
   }
 
@@ -68,13 +78,19 @@ export class CallSum {
     this.tokensOut += other.tokensOut
     this.cost += other.cost
     this.withoutCost += other.withoutCost
+    this.reused += other.reused
+    this.savedTokensIn += other.savedTokensIn
+    this.savedTokensOut += other.savedTokensOut
+    this.savedCost += other.savedCost
     const durations = other.#durations
     for (let at = 0; at < durations.length; at += 2) this.#addDurations(durations[at]!, durations[at + 1]!)
   }
 
   toRecord(): CallSumRecord {
     const { count, errors, tokensIn, tokensOut, cost, withoutCost } = this
-    return [count, errors, tokensIn, tokensOut, cost, withoutCost, this.#durations]
+    const { reused, savedTokensIn, savedTokensOut, savedCost } = this
+    const record = [count, errors, tokensIn, tokensOut, cost, withoutCost, this.#durations] as const
+    return reused === 0 ? record : [...record, [reused, savedTokensIn, savedTokensOut, savedCost]]
   }
 
   /** Returns a percentile of the durations in ms, within 10 %; null without calls. */
@@ -87,6 +103,13 @@ export class CallSum {
     let slot = 0
     while ((left -= calls[slot]!) > 0) slot++
     return slot === 0 ? 1 : Math.round(2 ** ((slot - 0.5) / slotsPerDoubling) * 10) / 10
+  }
+
+  #addSavings({ tokensIn, tokensOut, cost }: SavedUse): void {
+    this.reused++
+    this.savedTokensIn += tokensIn ?? 0
+    this.savedTokensOut += tokensOut ?? 0
+    this.savedCost += cost ?? 0
   }
 
   #addDurations(slot: number, calls: number): void {

@@ -1,7 +1,7 @@
 // The calls of a time window, summed by dimension.
 
 import { pause } from '../../base/turns/turns.ts'
-import { CallSum, type CallSumRecord } from './call-sum.ts'
+import { CallSum, type CallSumRecord, type SummedCall } from './call-sum.ts'
 import type { ActingApp, LogSummary } from '../records/records.ts'
 
 export const logDimensions = ['provider', 'model', 'token', 'client'] as const
@@ -44,19 +44,10 @@ interface Cell {
 
 type CellRecord = readonly [kind: CallKind, latest: number, sum: CallSumRecord]
 
-type Summed = Pick<
-  LogSummary,
-  | 'createdAt'
-  | 'provider'
-  | 'model'
-  | 'tokenId'
-  | 'tokenName'
-  | 'success'
-  | 'duration'
-  | 'tokensIn'
-  | 'tokensOut'
-  | 'cost'
-> & { readonly app?: Pick<ActingApp, 'client'> }
+type Summed = SummedCall &
+  Pick<LogSummary, 'createdAt' | 'provider' | 'model' | 'tokenId' | 'tokenName'> & {
+    readonly app?: Pick<ActingApp, 'client'>
+  }
 
 export class Cells {
   /** Calls beyond the limit of cells. */

@@ -317,6 +317,10 @@ test('a cursor that no list gave is refused, and one beside a page', async t => 
   assert.deepEqual(await messages(`cursor=${cursor}&page=1`), [400, ['cursor cannot be combined with page']])
 })
 
+const saved = { tokensIn: 30, tokensOut: null, cost: 0.1 }
+const savings = { count_cached: 1, saved_tokens_in: 30, saved_tokens_out: 0, saved_cost: 0.1 }
+const noSavings = { count_cached: 0, saved_tokens_in: 0, saved_tokens_out: 0, saved_cost: 0 }
+
 test('entries are summed in all, and by what is asked for', async t => {
   const { ask, kept } = await startApi(t)
   const mine = { tokenId: 'a'.repeat(32), tokenName: 'mine' }
@@ -324,11 +328,11 @@ test('entries are summed in all, and by what is asked for', async t => {
   await keepEntries(kept, [
     entryWith(1, { ...mine, cost: 0.1 }),
     entryWith(2, { ...mine, tokenName: 'mine, renamed', cost: 0.2, model: 'gpt-5-mini' }),
-    entryWith(3, { cost: 0.5, tokensIn: null, createdAt: Date.UTC(2026, 0, 1) + day }),
+    entryWith(3, { cost: 0.5, tokensIn: null, createdAt: Date.UTC(2026, 0, 1) + day, cached: true, saved }),
     entryWith(4, { ...mine, tokenName: 'mine, renamed', provider: 'anthropic', model: null, status: 500 }),
   ])
   const sum = async (query: string) => (await ask('GET', `${path}/summary?${query}`)).json.result
-  const all = { count: 4, tokens_in: 30, tokens_out: 80, cost: 0.8, count_without_cost: 1 }
+  const all = { count: 4, tokens_in: 30, tokens_out: 80, cost: 0.8, count_without_cost: 1, ...savings }
   assert.deepEqual(await sum(''), { ...all, groups: [] })
   assert.deepEqual(await sum('group_by=token'), {
     ...all,
@@ -341,6 +345,7 @@ test('entries are summed in all, and by what is asked for', async t => {
         tokens_out: 20,
         cost: 0.5,
         count_without_cost: 0,
+        ...savings,
       },
       {
         token_id: 'a'.repeat(32),
@@ -350,6 +355,7 @@ test('entries are summed in all, and by what is asked for', async t => {
         tokens_out: 60,
         cost: 0.3,
         count_without_cost: 1,
+        ...noSavings,
       },
     ],
   })
@@ -372,7 +378,7 @@ test('sums over time have a window for each minute, hour or day, and groups', as
   const { ask, kept, clock } = await startApi(t)
   const app = { user: 'u', email: 'ann@example.com', client: 'c'.repeat(32), clientName: 'Shop' }
   await keepEntries(kept, [
-    entryWith(1, { cost: 0.25, tokenId: 't', tokenName: 'Old' }),
+    entryWith(1, { cost: 0.25, tokenId: 't', tokenName: 'Old', cached: true, saved }),
     entryWith(2, { model: 'claude', success: false, status: 502, tokenId: 't', tokenName: 'New' }),
     entryWith(3 * 3_600, { cost: 0.5, tokenId: 'grant', tokenName: 'Shop', app }),
   ])
@@ -388,6 +394,7 @@ test('sums over time have a window for each minute, hour or day, and groups', as
     tokens_out: 40,
     cost: 0.25,
     count_without_cost: 1,
+    ...savings,
     duration_p50: 12.3,
     duration_p95: 12.3,
   })

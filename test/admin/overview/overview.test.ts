@@ -79,7 +79,10 @@ test('an overview sums up the calls of AI gateways in the last day, the busiest 
   const hour = 3_600_000
   for (const id of ['busy', 'idle', ...Array.from({ length: 20 }, (_, i) => `more-${i}`)])
     await kept.gateways.insert(gatewayOf(id))
-  await add('default', [entryWith(1, { createdAt: now - hour, cost: 0.1, success: false })])
+  const saved = { tokensIn: 3, tokensOut: 4, cost: 0.5 }
+  await add('default', [
+    entryWith(1, { createdAt: now - hour, cost: 0.1, success: false, cached: true, saved }),
+  ])
   await add(
     'busy',
     [now, now - 23 * hour, now - 25 * hour].map((createdAt, i) =>
@@ -89,10 +92,20 @@ test('an overview sums up the calls of AI gateways in the last day, the busiest 
   const read = async () => (await ask('GET', '/overview')).json.result.ai
   let ai = await read()
   while (!ai.is_complete) ai = await read()
+  const savings = { count_cached: 1, saved_tokens_in: 3, saved_tokens_out: 4, saved_cost: 0.5 }
+  const noSavings = { count_cached: 0, saved_tokens_in: 0, saved_tokens_out: 0, saved_cost: 0 }
   const tokens = (calls: number) => ({ tokens_in: 10 * calls, tokens_out: 20 * calls })
   const inAll = [
-    { gateway_id: 'busy', count: 2, errors: 0, ...tokens(2), cost: 0.2, count_without_cost: 1 },
-    { gateway_id: 'default', count: 1, errors: 1, ...tokens(1), cost: 0.1, count_without_cost: 0 },
+    { gateway_id: 'busy', count: 2, errors: 0, ...tokens(2), cost: 0.2, count_without_cost: 1, ...noSavings },
+    {
+      gateway_id: 'default',
+      count: 1,
+      errors: 1,
+      ...tokens(1),
+      cost: 0.1,
+      count_without_cost: 0,
+      ...savings,
+    },
   ]
   assert.deepEqual(ai.gateways, inAll)
   assert.equal(ai.price_date, '2026-01-31')
