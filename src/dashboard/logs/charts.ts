@@ -23,6 +23,10 @@ interface Sums {
   readonly tokens_out: number
   readonly cost: number
   readonly count_without_cost: number
+  readonly count_cached: number
+  readonly saved_tokens_in: number
+  readonly saved_tokens_out: number
+  readonly saved_cost: number
   readonly duration_p50: number | null
   readonly duration_p95: number | null
 }
@@ -123,11 +127,17 @@ function chartForm(path: string, values: Readonly<Record<string, string>>, failu
 }
 
 function totals(series: Series): Html {
-  const { count_without_cost: unknown, duration_p50, duration_p95 } = series
+  const { count_without_cost: unknown, count_cached: reused, duration_p50, duration_p95 } = series
   return facts([
     ['Median', duration_p50 === null ? null : span(duration_p50)],
     ['95 % within', duration_p95 === null ? null : span(duration_p95)],
     ['Tokens', `${grouped(series.tokens_in)} in, ${grouped(series.tokens_out)} out`],
+    [
+      'Responses reused',
+      reused === 0
+        ? null
+        : `${grouped(reused)} of ${grouped(series.count)}, which saved ${dollars(series.saved_cost)} and ${grouped(series.saved_tokens_in + series.saved_tokens_out)} tokens`,
+    ],
     ['Unknown cost', unknown === 0 ? null : `${grouped(unknown)} ${unknown === 1 ? 'call' : 'calls'}`],
   ])
 }
@@ -142,17 +152,20 @@ const measures = [
     write: compact,
   },
   { id: 'cost', title: 'Cost', of: ({ cost }: Sums) => cost, write: dollars },
+  { id: 'saved', title: 'Saved cost', of: ({ saved_cost }: Sums) => saved_cost, write: dollars },
 ] as const
 
 /** Draws a chart of each measure, in several turns. */
 async function chartsOf(
-  { groups, others }: Series,
+  { groups, others, saved_cost: saved }: Series,
   by: 'model' | 'token',
   starts: readonly number[],
 ): Promise<readonly Html[]> {
   const windows = starts.map(start => new Date(start).toISOString())
   const drawn: Html[] = []
   for (const { id, title, of, write } of measures) {
+    // Most gateways reuse nothing.
+    if (id === 'saved' && saved === 0) continue
     const values = ({ points }: Line) => spread(points, starts, of)
     const own = await makeInTurns(groups, group => ({ name: nameOf(group, by), values: values(group) }))
     const rest = [values(others), ...own.slice(maxSeries).map(({ values }) => values)]

@@ -180,7 +180,7 @@ function callFacts(request: PageRequest, log: WholeLog): Html {
       'Left out',
       log.dropped === undefined ? null : html`<code class="long">${log.dropped.join(', ')}</code>`,
     ],
-    ['Cached', log.cached ? 'yes' : null],
+    ['Response', log.cached ? 'That of an equal call: no provider was asked' : null],
     ['Event', log.event_id === undefined ? null : like('event_id', log.event_id)],
     ['Ray', html`<code>${log.id}</code>`],
   ])
@@ -213,7 +213,8 @@ function attemptTable(attempts: readonly Attempt[]): Html {
   )
 }
 
-function usageFacts({ tokens_in, tokens_out, usage_estimated, cost, custom_cost }: WholeLog): Html {
+function usageFacts(log: WholeLog): Html {
+  const { tokens_in, tokens_out, usage_estimated, cost, custom_cost } = log
   const isKnown = tokens_in !== null && tokens_out !== null
   return facts([
     ['Tokens in', countOf(tokens_in)],
@@ -230,7 +231,13 @@ function usageFacts({ tokens_in, tokens_out, usage_estimated, cost, custom_cost 
           ? 'Unknown: the response does not say how many tokens it used'
           : 'Unknown: there is no price for this model, its tier or what else it used',
     ],
+    ['Saved', log.cached ? savedOf(log) : null],
   ])
+}
+
+function savedOf({ saved_tokens_in, saved_tokens_out, saved_cost }: WholeLog): string {
+  const cost = saved_cost == null ? 'A cost that is unknown' : dollars(saved_cost)
+  return `${cost}, ${countOf(saved_tokens_in ?? null)} tokens in, ${countOf(saved_tokens_out ?? null)} out`
 }
 
 function metadataFacts(metadata: string): Html {

@@ -12,6 +12,7 @@ import { isRange, ranges } from './ranges.ts'
 /** The filters; each is a parameter of the API of the same name. */
 const filterNames = [
   'success',
+  'cached',
   'model',
   'provider',
   'token_id',
@@ -79,7 +80,16 @@ export function filterForm({ path, filters, failure = null, hasTime }: FilterFor
     { ...filters, start_date: inField(filters.start_date), end_date: inField(filters.end_date) },
     failure === null ? {} : faultsOf(failure),
   )
-  const rare = ['provider', 'token_id', 'client_id', 'event_id', 'status', 'min_cost', 'min_duration']
+  const rare = [
+    'cached',
+    'provider',
+    'token_id',
+    'client_id',
+    'event_id',
+    'status',
+    'min_cost',
+    'min_duration',
+  ]
   const isOpen = rare.some(name => filters[name] !== undefined || draft.fault(name) !== undefined)
   const field = (name: (typeof filterNames)[number], label: string, type: 'text' | 'datetime-local') =>
     textField(draft, { name, label, type, isDependent: true, maxLength: 1_000 })
@@ -97,7 +107,18 @@ ${filters.range !== undefined && html`<input type="hidden" name="range" value="$
       ],
     },
   )}${text('model', 'Model')}${text('search', 'In metadata')}${hasTime && [field('start_date', 'From (UTC)', 'datetime-local'), field('end_date', 'To (UTC)', 'datetime-local')]}</div>
-<details class="more"${isOpen && html` open`}><summary>More filters</summary><div class="pair">${text('provider', 'Provider')}${text('status', 'Status')}${text('token_id', 'Token id')}${text('client_id', 'App id')}${text('event_id', 'Event id')}${text('min_cost', 'Cost above, $')}${text('min_duration', 'Took over, ms')}</div></details>
+<details class="more"${isOpen && html` open`}><summary>More filters</summary><div class="pair">${text('provider', 'Provider')}${text('status', 'Status')}${text('token_id', 'Token id')}${text('client_id', 'App id')}${text('event_id', 'Event id')}${text('min_cost', 'Cost above, $')}${text('min_duration', 'Took over, ms')}${selectField(
+    draft,
+    {
+      name: 'cached',
+      label: 'Response',
+      options: [
+        { value: '', label: 'All' },
+        { value: 'true', label: 'Reused' },
+        { value: 'false', label: 'Of a provider' },
+      ],
+    },
+  )}</div></details>
 <div class="actions"><button class="plain small">Filter</button>${Object.keys(filters).length > 0 && html`<a href="${path}">Clear the filters</a>`}</div></form>`
 }
 

@@ -23,6 +23,9 @@ export interface Log {
   readonly feedback?: -1 | 0 | 1
   readonly score?: number
   readonly cached: boolean
+  readonly saved_tokens_in?: number | null
+  readonly saved_tokens_out?: number | null
+  readonly saved_cost?: number | null
   readonly authentication: boolean
   readonly token_id: string | null
   readonly token_name: string | null

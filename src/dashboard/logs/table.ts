@@ -28,7 +28,7 @@ export function logTable({ account, params }: PageRequest, logs: readonly Log[])
     },
     { title: 'Caller', cell: callerCell },
     { title: 'Tokens', isNumber: true, cell: tokensOf },
-    { title: 'Cost', isNumber: true, cell: ({ cost }: Log) => (cost === null ? '?' : dollars(cost)) },
+    { title: 'Cost', isNumber: true, cell: costOf },
     { title: 'Took', isNumber: true, cell: ({ duration }: Log) => span(duration) },
   ]
   return longTable('Calls', columns, logs)
@@ -51,6 +51,11 @@ function callerCell(log: Log): Html {
 function tokensOf({ tokens_in, tokens_out }: Log): Html {
   if (tokens_in === null && tokens_out === null) return html`?`
   return html`<div>${countOf(tokens_in)} in <br><span class="hint">${countOf(tokens_out)} out</span></div>`
+}
+
+function costOf({ cost, cached, saved_cost: saved }: Log): Html {
+  if (!cached) return html`${cost === null ? '?' : dollars(cost)}`
+  return html`<div>${dollars(cost ?? 0)}<br><span class="hint">${saved == null ? 'reused' : `saved ${dollars(saved)}`}</span></div>`
 }
 
 function countOf(count: number | null): string {

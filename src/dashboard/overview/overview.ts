@@ -15,6 +15,10 @@ export interface CallSums {
   readonly tokens_out: number
   readonly cost: number
   readonly count_without_cost: number
+  readonly count_cached: number
+  readonly saved_tokens_in: number
+  readonly saved_tokens_out: number
+  readonly saved_cost: number
 }
 
 export interface Overview {

@@ -205,6 +205,10 @@ function aiPart(
       cell: ({ tokens_in, tokens_out }: Row) => grouped(tokens_in + tokens_out),
     },
     { title: 'Cost', isNumber: true, cell: costOf },
+    // Most gateways reuse nothing.
+    ...(gateways.some(({ count_cached: reused }) => reused > 0)
+      ? [{ title: 'Saved', isNumber: true, cell: savedOf }]
+      : []),
   ]
   const more = gateways.length - maxZones
   return section(
@@ -217,6 +221,17 @@ function aiPart(
 function costOf({ cost, count, count_without_cost: unknown }: CallSums): string {
   if (unknown === count) return 'unknown'
   return unknown === 0 ? dollars(cost) : `${dollars(cost)} and ${grouped(unknown)} unknown`
+}
+
+/** Shows what reused responses saved. */
+function savedOf({
+  count_cached: reused,
+  saved_cost: cost,
+  saved_tokens_in,
+  saved_tokens_out,
+}: CallSums): Html {
+  if (reused === 0) return html`None`
+  return html`<div>${dollars(cost)}<br><span class="hint">${grouped(saved_tokens_in + saved_tokens_out)} tokens, ${grouped(reused)} ${reused === 1 ? 'call' : 'calls'}</span></div>`
 }
 
 function callChart({ hours }: NonNullable<Overview['ai']>): Promise<Html> {

@@ -277,6 +277,31 @@ test('charts show requests, errors, tokens and cost by model and by token, each 
   assert.equal((await get(`${path}?status=x`)).status, 422)
 })
 
+test('pages of logs say which responses were reused, and what that saved', async t => {
+  const { base, get, kept, clock } = await openDashboard(t)
+  const path = `${base}/gateways/default/logs`
+  await keepEntries(kept, [entryWith(1, { cost: 0.5 })])
+  clock.advance(120_000)
+  assert.doesNotMatch((await get(`${path}/charts`)).text, /Saved|reused/)
+  const reused = { cached: true, cost: 0, tokensIn: 0, tokensOut: 0 }
+  await keepEntries(kept, [
+    entryWith(2, { ...reused, saved: { tokensIn: 1_000, tokensOut: 500, cost: 0.25 } }),
+    entryWith(3, { ...reused, saved: { tokensIn: 10, tokensOut: null, cost: null } }),
+  ])
+  assert.match((await get(path)).text, /\$0 reused 12 ms.*\$0 saved \$0\.25 12 ms.*\$0\.50 12 ms/)
+  const some = await get(`${path}?cached=true`)
+  assert.equal(some.body.match(/scope="row"/g)!.length, 2)
+  assert.match(some.body, /<details class="more" open>/)
+  assert.match(some.body, /<option value="true" selected>Reused/)
+  const charts = await get(`${path}/charts`)
+  assert.match(charts.text, /Responses reused 2 of 3, which saved \$0\.25 and 1,510 tokens/)
+  assert.match(charts.text, /Saved cost \$0\.25/)
+  const shown = async (n: number) => (await get(`${path}/${String(n).padStart(16, '0')}`)).text
+  assert.match(await shown(2), /Response That of an equal call.*Saved \$0\.25, 1,000 tokens in, 500 out/)
+  assert.match(await shown(3), /Saved A cost that is unknown, 10 tokens in, Unknown out/)
+  assert.doesNotMatch(await shown(1), /Saved|Response That/)
+})
+
 test('charts show what is summed up, say that the rest is coming, and live until all is there', async t => {
   const { base, get, kept, clock } = await openDashboard(t)
   const now = clock.now()

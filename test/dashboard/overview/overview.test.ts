@@ -39,14 +39,19 @@ test('the overview shows what the AI gateways were called, and leads to their ch
   const { get, base, kept, clock } = await openDashboard(t)
   assert.doesNotMatch((await get(base)).text, /AI calls/)
   const createdAt = clock.now()
+  const saved = { tokensIn: 1_000, tokensOut: 500, cost: 0.5 }
   await keepEntries(kept, [
     entryWith(1, { createdAt, cost: 0.25 }),
     entryWith(2, { createdAt, success: false }),
+    entryWith(3, { createdAt, cost: 0, tokensIn: 0, tokensOut: 0, cached: true, saved }),
   ])
   let page = await get(base)
   while (!page.text.includes('AI calls') || page.text.includes('being summed up')) page = await get(base)
-  assert.match(page.text, /AI calls Of the last .* default 2 1 \(50\.0 %\) 60 \$0\.25 and 1 unknown/)
-  assert.match(page.text, /AI calls by hour 2 Successful 1 Errors 1/)
+  assert.match(
+    page.text,
+    /AI calls Of the last .* default 3 1 \(33\.3 %\) 60 \$0\.25 and 1 unknown \$0\.50 1,500 tokens, 1 call/,
+  )
+  assert.match(page.text, /AI calls by hour 3 Successful 2 Errors 1/)
   assert.match(page.body, new RegExp(`href="${base}/gateways/default/logs/charts"`))
 })
 

@@ -176,6 +176,8 @@ interface ShownEntry {
   readonly tokens_out: number | null
   readonly usage_estimated?: boolean
   readonly cost: number | null
+  readonly cached: boolean
+  readonly saved_cost?: number | null
   readonly token_name: string | null
   readonly user_email?: string
   readonly client_name?: string | null
@@ -215,8 +217,14 @@ function tokensOf({ tokens_in: sent, tokens_out: got, usage_estimated: isEstimat
   return `${isEstimated ? '~' : ''}${sent ?? 0}+${got ?? 0}`
 }
 
-function costOf({ cost }: ShownEntry): string {
-  return cost === null ? '-' : `$${Number(cost.toPrecision(4))}`
+/** In parentheses, what a reused response saved. */
+function costOf({ cost, cached, saved_cost: saved }: ShownEntry): string {
+  if (cached) return saved == null ? 'reused' : `(${dollars(saved)})`
+  return cost === null ? '-' : dollars(cost)
+}
+
+function dollars(amount: number): string {
+  return `$${Number(amount.toPrecision(4))}`
 }
 
 function callerOf({ token_name, user_email, client_name }: ShownEntry): string {

@@ -78,6 +78,9 @@ test('the latest entries of all gateways come first, in their order, and then wh
   )
   await keep('support', 5, { status: 429, success: false, error: 'rate_limited' })
   await following.shows(/^2026-01-01T00:00:05.000Z {2}support +429 .*: rate_limited$/m)
+  const saved = { tokensIn: 10, tokensOut: 20, cost: 0.00125 }
+  await keep('support', 6, { cached: true, cost: 0, tokensIn: 0, tokensOut: 0, saved })
+  await following.shows(/^2026-01-01T00:00:06.000Z .* 0\+0 +\(\$0\.00125\) +-$/m)
   assert.deepEqual([await following.interrupt(), following.stderr], [0, ''])
 })
 
