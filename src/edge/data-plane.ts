@@ -19,6 +19,7 @@ import { StreamCheckpoints } from './ai-call/stream-checkpoints.ts'
 import { Clients } from './accept/clients.ts'
 import { type ListenOptions, Listeners } from './accept/listeners.ts'
 import type { Share, ShareClaim } from './accept/connection-share.ts'
+import { Gates } from './gates/gates.ts'
 import { CloudKeys } from './cloud-keys/cloud-keys.ts'
 import { rehearse } from './explain/rehearsal.ts'
 import { guarded } from '../base/guarded.ts'
@@ -90,6 +91,7 @@ export class DataPlane implements Plane {
   #access: AccessParts
   readonly #bans: Bans
   readonly #cloudKeys: CloudKeys
+  readonly #gates: Gates
   readonly #zones: ZoneDirectory | null
   #automatic: AutomaticTls
   #config: Config
@@ -122,6 +124,7 @@ export class DataPlane implements Plane {
     this.#automatic = options.automatic ?? nothingAutomatic
     this.#config = config
     this.#cloudKeys = new CloudKeys({ clock, log: this.log })
+    this.#gates = new Gates({ clock, log: this.log })
     this.geo = this.#access.geo
     this.limiter = options.limiter ?? new Limiter({ clock })
     this.tallies = new TallyBook(clock, options.report ?? (() => {}))
@@ -360,6 +363,7 @@ export class DataPlane implements Plane {
       automatic: this.#automatic,
       clock: this.clock,
       cloudKeys: this.#cloudKeys,
+      gates: this.#gates,
       issuer: this.sidePort?.issuer ?? null,
       before: this.snapshot ?? null,
     }

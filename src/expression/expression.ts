@@ -1,6 +1,7 @@
 // Operators' conditions in CEL: compiled and checked once, evaluated at each request.
 
 import { type CallFacts, CallVariables } from './call-facts.ts'
+import { type ClaimFacts, ClaimVariables } from './claim-facts.ts'
 import { type Facts, type RequestFacts, Variables } from './facts.ts'
 import { type Language, parseFor, type Scope } from './language.ts'
 import { Memo } from './memo.ts'
@@ -32,7 +33,11 @@ export interface ExpressionFlaw {
 }
 
 const maxBytes = 4096
-type AnyExpression = Expression<boolean> | Expression<string> | Expression<boolean, CallFacts>
+type AnyExpression =
+  | Expression<boolean>
+  | Expression<string>
+  | Expression<boolean, CallFacts>
+  | Expression<boolean, ClaimFacts>
 const compiled = new Memo<AnyExpression>(4000)
 
 /** Compiles at most 4 KiB. A header that was not sent is a missing key, as always in CEL. */
@@ -63,6 +68,13 @@ export function compileCallCondition(text: string): Expression<boolean, CallFact
   return compileOnce(`call bool ${text}`, () =>
     compile<boolean, CallFacts>(text, 'call', booleans, facts => new CallVariables(facts)),
   ) as Expression<boolean, CallFacts> | ExpressionFlaw
+}
+
+/** Compiles a condition about the claims of a token, as `compileExpression` does one about requests. */
+export function compileClaimCondition(text: string): Expression<boolean, ClaimFacts> | ExpressionFlaw {
+  return compileOnce(`claims bool ${text}`, () =>
+    compile<boolean, ClaimFacts>(text, 'claims', booleans, facts => new ClaimVariables(facts)),
+  ) as Expression<boolean, ClaimFacts> | ExpressionFlaw
 }
 
 export function describeFlaw(flaw: ExpressionFlaw): string {

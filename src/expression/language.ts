@@ -2,14 +2,15 @@
 
 import { type ASTNode, Environment, TypeError as TypeFlaw } from '@marcbachmann/cel-js'
 import { callVariables } from './call-facts.ts'
+import { claimVariables } from './claim-facts.ts'
 import { ErrorView, RequestView, ResponseView, tlsAlone } from './facts.ts'
 import { Pattern } from './pattern.ts'
 import { ClientView, clientFields, TlsView, tlsFields } from './tls-facts.ts'
 
 /** `request` has request.* and zone, `error` also response.* and error.*. */
 export type Scope = 'request' | 'error'
-/** `call` has the facts about an AI call. */
-export type Language = Scope | 'call'
+/** `call` has the facts about an AI call, `claims` what a token says. */
+export type Language = Scope | 'call' | 'claims'
 
 const requestFields = {
   method: 'string',
@@ -43,8 +44,12 @@ const requestLanguage = newLanguage()
 const callLanguage = newLanguage()
 for (const [name, type] of Object.entries(callVariables)) callLanguage.registerVariable(name, type)
 
+const claimsLanguage = newLanguage()
+for (const [name, type] of Object.entries(claimVariables)) claimsLanguage.registerVariable(name, type)
+
 const languages: Readonly<Record<Language, Environment>> = {
   call: callLanguage,
+  claims: claimsLanguage,
   request: requestLanguage,
   error: requestLanguage
     .clone()

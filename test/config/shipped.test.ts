@@ -330,7 +330,7 @@ function withoutExamples({
         tls: { ...tls, client: null },
         access: access.otherwise,
         ban: access.ban,
-        routes: routes.map(({ rateLimits, rewrite, compression, pool, ...route }) => ({
+        routes: routes.map(({ rateLimits, rewrite, compression, protect, pool, ...route }) => ({
           ...route,
           pool: { ...pool, check: null, origins: pool?.origins.map(({ transport }) => transport) },
         })),

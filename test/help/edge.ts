@@ -177,6 +177,7 @@ export function zoneTo(members: readonly Member[], settings: EdgeSettings = {}):
     host: 'preserve',
     bodyLimit: 100 * 1024 * 1024,
     timeouts: { ...usualTimeouts, ...settings.timeouts },
+    protect: null,
     rewrite: null,
     redirects: 0,
     rateLimits: [],

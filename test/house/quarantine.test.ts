@@ -12,7 +12,13 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   aws4: ['edge/cloud-keys/aws.ts'],
   'acme-client': ['process/certificates/acme-authority.ts'],
   ioredis: ['store/redis/server/connect.ts'],
-  'lru-cache': ['limits/limiter.ts', 'store/cache/read-through.ts', 'answers/answer-cache.ts'],
+  jose: ['protect/jwt.ts'],
+  'lru-cache': [
+    'limits/limiter.ts',
+    'store/cache/read-through.ts',
+    'answers/answer-cache.ts',
+    'edge/gates/jwt-gate.ts',
+  ],
   marked: ['admin/docs/guides.ts'],
   maxmind: ['access/files/geo.ts'],
   'oidc-provider': ['oauth-server/engine/engine.ts'],
@@ -22,7 +28,12 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['metrics/metrics.ts'],
   qr: ['pages/parts/qr.ts'],
   tldts: ['domains/host.ts'],
-  undici: ['admin/budget-alerts/webhook.ts', 'edge/cloud-keys/key-call.ts', 'log-export/https-receiver.ts'],
+  undici: [
+    'admin/budget-alerts/webhook.ts',
+    'edge/cloud-keys/key-call.ts',
+    'edge/gates/key-set.ts',
+    'log-export/https-receiver.ts',
+  ],
   yaml: ['config/file/read-tree.ts', 'errors/render/markdown.ts'],
 }
 

@@ -1,10 +1,10 @@
 // Sends a message to a URL that somebody with access to a gateway has chosen: signed as Standard Webhooks
 // does (https://www.standardwebhooks.com), only to public addresses, and without following redirects.
 
-import { lookup } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
 import { createHmac } from 'node:crypto'
 import type { Agent } from 'undici'
+import { lookupOnly } from '../../net/address/checked-lookup.ts'
 import { isPublic } from '../../net/address/public-address.ts'
 
 interface Message {
@@ -89,22 +89,6 @@ export class WebhookSender {
 }
 
 const notPublic = 'its address is not on the public Internet'
-
-/** Checks the very addresses that are dialled: the name may have been resolved again. */
-function lookupOnly(isAllowed: (address: string) => boolean): LookupFunction {
-  return (hostname, options, callback) =>
-    lookup(hostname, { ...options, all: true }, (failure, addresses) => {
-      if (failure !== null) return callback(failure, [])
-      const allowed = addresses.filter(({ address }) => isAllowed(address))
-      if (allowed.length === 0) return callback(new ProhibitedAddress(), [])
-      if (options.all === true) callback(null, allowed)
-      else callback(null, allowed[0]!.address, allowed[0]!.family)
-    })
-}
-
-class ProhibitedAddress extends Error {
-  readonly code = 'PROHIBITED'
-}
 
 function reasonOf({ name, code = '', message }: NodeJS.ErrnoException): string {
   if (code === 'PROHIBITED') return notPublic

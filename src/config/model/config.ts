@@ -16,6 +16,7 @@ import type {
 } from './pool-config.ts'
 import type { LogExportConfig } from './log-export-config.ts'
 import type { PriceList } from './price-config.ts'
+import type { ProtectConfig } from './protect-config.ts'
 import type { RewriteConfig } from './rewrite-config.ts'
 import type { TelemetryConfig } from './telemetry-config.ts'
 
@@ -109,6 +110,7 @@ export interface RouteConfig {
   readonly host: 'preserve' | 'origin' | { readonly name: string }
   readonly bodyLimit: number // bytes
   readonly timeouts: Timeouts
+  readonly protect: ProtectConfig | null // null: it is open
   readonly rewrite: RewriteConfig | null
   readonly redirects: number // how many redirects of the origin are followed; 0: none, the client gets them
   readonly rateLimits: readonly RateLimitConfig[]

@@ -153,6 +153,7 @@ function routeOf(path: string, own: Publication['own'], timeouts: Timeouts): Rou
   const plain = {
     pool: null,
     host: 'preserve',
+    protect: null, // they authenticate people and programs themselves
     rewrite: null,
     redirects: 0,
     rateLimits: [],

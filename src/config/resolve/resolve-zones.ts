@@ -1,8 +1,10 @@
 // The zones and their routes: which names must be unique, which defaults apply, and which pools they use.
 
 import { resolveAccess } from '../settings/access-settings.ts'
+import { resolveProtect } from '../settings/protect-settings.ts'
 import type { CompressionConfig } from '../model/compression-config.ts'
 import type { PoolConfig, RouteConfig, Timeouts, ZoneConfig } from '../model/config.ts'
+import type { ProtectConfig } from '../model/protect-config.ts'
 import type { Operator } from '../model/custom-errors-config.ts'
 import { resolveCompression } from '../settings/compression-settings.ts'
 import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'
@@ -95,6 +97,7 @@ function resolveZone(
   const paths = zone.routes.flatMap(({ value: { path } }) => path ?? [])
   refuseRepeats(paths, 'a zone cannot have two routes for one path', findings)
   const compression = resolveCompression(zone.compression, findings)
+  const protect = resolveProtect(zone.protect, findings)
   return {
     name: zone.name?.value ?? hosts[0] ?? 'default',
     hosts,
@@ -109,7 +112,7 @@ function resolveZone(
     serverTiming: zone.server_timing ?? settings.server_timing,
     errors: resolveCustomErrors(zone.errors, named.data, findings, ofAll.errors.branch(), ofAll.operator),
     routes: zone.routes.flatMap(route =>
-      resolveRoute(route, settings, named, findings, { work: work.branch(), compression }),
+      resolveRoute(route, settings, named, findings, { work: work.branch(), compression, protect }),
     ),
   }
 }
@@ -118,6 +121,7 @@ function resolveZone(
 interface OfZone {
   readonly work: WorkSum
   readonly compression: CompressionConfig | null
+  readonly protect: ProtectConfig | null
 }
 
 function resolveRoute(
@@ -125,7 +129,7 @@ function resolveRoute(
   settings: Settings,
   { pools, data }: Named,
   findings: Findings,
-  { work, compression: ofZone }: OfZone,
+  { work, compression: ofZone, protect: protectOfZone }: OfZone,
 ): RouteConfig[] {
   const { path, host, redirects } = route
   const pool = route.pool && findPool(route.pool, pools, findings)
@@ -135,9 +139,13 @@ function resolveRoute(
   const rateLimits = resolveRateLimits(route.rate_limits, data, findings, work)
   const own = route.compression
   const compression = own === undefined ? ofZone : resolveCompression(own, findings)
+  const protect = route.protect === undefined ? protectOfZone : resolveProtect(route.protect, findings)
   if (path === null) return []
   return [
-    { path: path.value, pool, host, bodyLimit, timeouts, rewrite, redirects, rateLimits, compression, line },
+    {
+      ...{ path: path.value, pool, host, bodyLimit, timeouts, protect, rewrite, redirects },
+      ...{ rateLimits, compression, line },
+    },
   ]
 }
 

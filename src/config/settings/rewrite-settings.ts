@@ -53,14 +53,14 @@ function unreserved(reserved: readonly string[], kind: 'request' | 'response'): 
   }
 }
 
+/** Accepts a request header that the operator may set. */
+export const settableHeader = unreserved(ownOfRequests, 'request')
+
 const headerValue = placed(wordOr('remove', expression('request', 'string')))
 
 export const rewrite = mapping({
   path: optional(placed(expression('request', 'string')), null),
-  request_headers: optional(
-    dictionary(unreserved(ownOfRequests, 'request'), headerValue),
-    new Map<string, never>(),
-  ),
+  request_headers: optional(dictionary(settableHeader, headerValue), new Map<string, never>()),
   response_headers: optional(dictionary(unreserved(own, 'response'), headerValue), new Map<string, never>()),
 })
 

@@ -32,6 +32,7 @@ import { http2, listen, serverTls, zoneTls } from './listen-settings.ts'
 import { oauth, people } from './oauth-settings.ts'
 import { aliasName, failover, models } from './failover-settings.ts'
 import { pools } from './pool-settings.ts'
+import { protect } from './protect-settings.ts'
 import { priceListFile } from './ai/price-list.ts'
 import { rewrite } from './rewrite-settings.ts'
 import { ruleData } from './rule-data.ts'
@@ -111,6 +112,7 @@ const route = mapping({
   timeouts: timeouts(noTimeouts),
   redirects: optional(scalar(wholeOrOff(1, 20)), 0),
   rate_limits: rateLimits,
+  protect: optional(placed(protect), undefined), // undefined: that of the zone
   rewrite: optional(rewrite, null),
   compression: optional(compression, undefined), // undefined: that of the zone
 })
@@ -127,6 +129,7 @@ const zone = mapping({
   tls: zoneTls,
   proxy_status: optional(scalar(truth), null), // null: that of all zones
   server_timing: optional(scalar(truth), null),
+  protect: optional(placed(protect), null),
   compression: optional(compression, null),
   errors: group(customErrors),
   routes: optional(list(placed(route)), []),

@@ -1,6 +1,7 @@
 // CEL expressions as settings: compiled to validate them, kept as text.
 
 import {
+  compileClaimCondition,
   compileExpression,
   describeFlaw,
   type ExpressionFlaw,
@@ -19,11 +20,20 @@ export interface ExpressionSettings {
 
 /** Reads an expression; its flaw is at the exact character if the file contains it. */
 export function expression(scope: Scope, type: ResultType): Shape<ExpressionSettings> {
+  return expressionOf(text => compile(text, scope, type))
+}
+
+/** Reads a condition about the claims of a token. */
+export const claimCondition = (): Shape<ExpressionSettings> => expressionOf(compileClaimCondition)
+
+type Compiled = ExpressionSettings | ExpressionFlaw
+
+function expressionOf(compile: (text: string) => Compiled): Shape<ExpressionSettings> {
   return {
     read(tree, context) {
       const text = anyText.read(tree, context)
       if (text === undefined) return undefined
-      const compiled = compile(text, scope, type)
+      const compiled = compile(text)
       if ('needsGeo' in compiled) return { text, needsGeo: compiled.needsGeo, work: compiled.work }
       const { place, flaw } = locate(compiled, text, tree as Scalar)
       return context.findings.flaw(place, flaw)

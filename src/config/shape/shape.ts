@@ -156,6 +156,20 @@ export function oneOrMore<T>(member: Shape<T>, { min = 0 } = {}): Shape<readonly
   }
 }
 
+/** Reads a list of mappings with at least one, or a single mapping as a list with that one item. */
+export function mappingOrList<T>(member: Shape<T>): Shape<readonly T[]> {
+  const many = list(member, { min: 1 })
+  return {
+    read(tree, context) {
+      const rule = 'must be a mapping, or a list of them'
+      if (tree.kind === 'empty' || tree.kind === 'scalar') return refuse(tree, rule, context.findings)
+      return many.read(tree.kind === 'mapping' ? { ...tree, kind: 'sequence', items: [tree] } : tree, context)
+    },
+    form: () => oneForm(member.form(), many.form()),
+    ...(many.write && { write: many.write }),
+  }
+}
+
 /** Reads a mapping of known keys; messages never show a value in place of an `unprinted` one. */
 export function mapping<F extends Fields>(fields: F, { unprinted = false } = {}): Shape<Values<F>> {
   const keys = Object.keys(fields)

@@ -14,6 +14,7 @@ import type { ClientCertificate } from '../../tls/client-certificate.ts'
 import type { LastToken } from '../../tokens/verify.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Tap } from '../ai-call/tap.ts'
+import type { Admission } from '../gates/gate.ts'
 import type { EdgeRoute, EdgeZone } from '../snapshot/snapshot.ts'
 import type { Dial } from '../origin/dial/dial.ts'
 import type { Encoded } from '../encoding/encoders.ts'
@@ -156,9 +157,11 @@ export class Exchange {
   keyParts: Map<string, string> | null = null
   /** Lines that steps add to the response: about rate limits, and for callers of AI routes. */
   addedLines = ''
-  /** Until it is rewritten or a redirect is followed. */
+  /** The head itself, until a gate lets it in, it is rewritten or a redirect is followed. */
   outgoing: RequestHead
   requestChanges: HeaderChanges | null = null
+  /** By a gate of the route; null if it has none. */
+  admission: Admission | null = null
   responseChanges: HeaderChanges | null = null
   /** Null during the steps, and at the end. */
   handler: RequestHandler | null = null

@@ -82,7 +82,7 @@ class ExchangeRequestFacts implements RequestFacts {
   }
 
   get headers(): ReadonlyMap<string, readonly string[]> {
-    return (this.#headers ??= headersOf(this.#x.head))
+    return (this.#headers ??= headersOf(this.headOf(this.#x)))
   }
 
   get ip(): string {
@@ -103,6 +103,10 @@ class ExchangeRequestFacts implements RequestFacts {
 
   get tls(): TlsFacts {
     return (this.#tls ??= tlsFactsOf(this.#x))
+  }
+
+  protected headOf({ head }: Exchange): RequestHead {
+    return head
   }
 
   protected pathOf({ head, paths }: Exchange): string {
@@ -132,6 +136,11 @@ function namesOtherMethod(method: string, fields: readonly string[]): boolean {
 }
 
 class SentRequestFacts extends ExchangeRequestFacts {
+  /** What a gate removed cannot come back by a rule. */
+  protected override headOf({ outgoing }: Exchange): RequestHead {
+    return outgoing
+  }
+
   protected override pathOf({ head }: Exchange): string {
     return withoutQuery(head.target)
   }

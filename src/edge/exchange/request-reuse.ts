@@ -4,6 +4,8 @@ import type { AiFields } from '../ai-call/request-fields.ts'
 import type { FieldId } from '../../http1/fields/fields.ts'
 import type { ProviderLines } from '../ai-call/outbound-call.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
+import type { Admission } from '../gates/gate.ts'
+import type { Gate } from '../gates/gates.ts'
 import type { Origin } from '../origin/origin.ts'
 import type { OutboundRequest } from '../origin/outbound-head.ts'
 import type { Plane } from '../snapshot/plane.ts'
@@ -18,6 +20,13 @@ interface Outbound {
   readonly request: OutboundRequest
 }
 
+interface Passage {
+  readonly gates: readonly Gate[]
+  readonly head: RequestHead
+  readonly admission: Admission
+  readonly outgoing: RequestHead
+}
+
 export class LastRequest {
   aiFields: AiFields | null = null
   providerLines: ProviderLines | null = null
@@ -27,4 +36,6 @@ export class LastRequest {
   credentialPlace: string | null = null
   untrustedLines: UntrustedLines | null = null
   outbound: Outbound | null = null
+  /** Through a gate. */
+  passage: Passage | null = null
 }

@@ -83,6 +83,7 @@ const reasons: Readonly<Record<StepName, Explain>> = {
     if (!x.asksForMetadata) return { reason: 'Not a request for metadata.' }
     return { reason: refusal === null ? 'The metadata of AI routes.' : `${messageOf(refusal)}.` }
   },
+  protect: ({ x }, refusal) => protectReason(x, refusal),
   authenticate: ({ x }, refusal) => authenticateReason(x, refusal),
   bound: ({ x }, refusal) => ({
     reason:
@@ -138,6 +139,17 @@ const reasons: Readonly<Record<StepName, Explain>> = {
         ? `${messageOf(refusal)}.`
         : `Sent to the ${x.ai === null ? 'origin' : 'provider'}${connectionSuffix(x)}.`,
   }),
+}
+
+function protectReason({ route, admission }: Exchange, refusal: Refusal | null): Reason {
+  const gates = route?.gates ?? null
+  if (gates === null) return { reason: 'The route has no gates.' }
+  const compared = gates.map(({ kind, config }) => ({ what: kind, value: null, with: config.issuer }))
+  if (refusal !== null) return { reason: `${messageOf(refusal)}.`, compared }
+  return {
+    reason: admission === null ? 'Let in.' : `Let in as ${redacted(String(admission.claims.sub))}.`,
+    compared,
+  }
 }
 
 function previewReason({ isPreview, snapshot }: Exchange, refusal: Refusal | null): string {

@@ -7,7 +7,8 @@ import { remainingTrailers } from '../rewrite/headers.ts'
 /** Returns the trailers for the origin, without our credentials; none for providers. */
 export function trailersOf(x: Exchange): string[] | null {
   if (x.requestBody.trailers === null || x.ai !== null) return null
-  const trailers = remainingTrailers(x.requestChanges, x.requestBody.trailers)
+  const claimless = remainingTrailers(x.admission?.changes ?? null, x.requestBody.trailers)
+  const trailers = remainingTrailers(x.requestChanges, claimless)
   return trailers === null ? null : withoutOurs(trailers)
 }
 

@@ -100,8 +100,8 @@ export function remainingTrailers(changes: HeaderChanges | null, trailers: strin
   return remaining.length === 0 ? null : remaining
 }
 
-/** As the most lenient recipients do, which fold all but letters and digits into one. */
-function asRead(name: string): string {
+/** Returns a name as the most lenient recipients read it, which fold all but letters and digits into one. */
+export function asRead(name: string): string {
   const lower = name.toLowerCase()
   return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
 }

@@ -31,7 +31,7 @@ export class Rewrite {
 
   /** Refuses with 400, 1035 to 1038, 1041. Changes of the response must fail before an origin has acted. */
   begin(x: RewritableRequest, facts: Facts, limits: HeadLimits): Refusal | null {
-    const { head } = x
+    const { head, outgoing } = x
     const target = this.#path === null ? head.target : this.#path.targetFor(head.target, facts, x, limits.url)
     if (typeof target !== 'string') return target
     const forRequest = changes(this.#request, facts, x)
@@ -40,7 +40,7 @@ export class Rewrite {
     if (forResponse !== null && !(forResponse instanceof HeaderChanges)) return forResponse
     x.requestChanges = forRequest
     x.responseChanges = forResponse
-    x.outgoing = Object.assign(new RequestHead(), head, forRequest?.applyTo(head), { target })
+    x.outgoing = Object.assign(new RequestHead(), outgoing, forRequest?.applyTo(outgoing), { target })
     return sizeOf(x.outgoing) > limits.headerSection ? refuse('http_headers_exceed_limit') : null
   }
 }

@@ -2,6 +2,7 @@
 
 import { authenticate } from '../ai/authenticate.ts'
 import { describe } from '../ai/metadata.ts'
+import { protect } from '../protect/protect.ts'
 import { openLog } from '../ai/open-log.ts'
 import { inspect } from '../guard/inspect.ts'
 import { claim } from '../answers/claim.ts'
@@ -33,6 +34,7 @@ export const steps = [
   { name: 'meter', title: 'Rate limits and quotas', decide: meter },
   { name: 'preview', title: 'Error preview', decide: preview },
   { name: 'describe', title: 'Metadata of AI routes', decide: describe },
+  { name: 'protect', title: 'Gates of the route', decide: protect },
   { name: 'authenticate', title: 'Credentials of the gateway', decide: authenticate },
   { name: 'bound', title: 'Body size and loops', decide: bound },
   { name: 'meterGateway', title: 'Rate limit of the gateway', decide: meterGateway },

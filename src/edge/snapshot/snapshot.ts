@@ -31,6 +31,7 @@ import type { TallyBook, TallyScope } from '../../activity/tally-book.ts'
 import type { HostLookup } from '../../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../../zones/zone.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './limit-rules.ts'
+import type { Gate, Gates } from '../gates/gates.ts'
 import type { CloudKeys } from '../cloud-keys/cloud-keys.ts'
 import type { MadeKey } from '../cloud-keys/made-key.ts'
 import type { Origin } from '../origin/origin.ts'
@@ -46,6 +47,8 @@ export interface EdgeRoute extends Route {
   /** Those of the file, of the zone and of the route. */
   readonly limits: readonly MeterRule[]
   readonly pool: EdgePool
+  /** Of which one must let a request in; null for an open route. */
+  readonly gates: readonly Gate[] | null
   readonly rewrite: Rewrite | null
   readonly compression: Compression | null
 }
@@ -122,6 +125,7 @@ export interface SnapshotParts {
   readonly automatic: AutomaticTls
   readonly clock: Clock
   readonly cloudKeys: Pick<CloudKeys, 'of'>
+  readonly gates: Pick<Gates, 'of'>
   readonly issuer: Endpoint | null
   readonly before: Snapshot | null
   /** It must not change any state in use. */
@@ -184,7 +188,7 @@ function buildZones(
   parts: SnapshotParts,
   { pools, globalLimits, failed }: Shared,
 ): Pick<Snapshot, 'zones' | 'settings' | 'broken'> {
-  const { metrics, issuer } = parts
+  const { metrics, issuer, gates } = parts
   const limitsByZone = new Map(
     config.zones.map(zone => [
       zone,
@@ -195,6 +199,7 @@ function buildZones(
     config: route,
     limits: [...limitsByZone.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
     pool: route.own !== undefined && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
+    gates: route.protect && gates.of(route.protect),
     rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
     compression: route.compression && Compression.of(route.compression),
   })
@@ -221,7 +226,7 @@ function buildAi(
 ): EdgeAi {
   const before = last?.ai ?? null
   const { bodyLimit, timeouts } = ai
-  const policies = { rewrite: null, redirects: 0, rateLimits: [], compression: null }
+  const policies = { protect: null, rewrite: null, redirects: 0, rateLimits: [], compression: null }
   const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
   const providers = new Providers(ai)
   const keyRings = new Map<string, KeyRing>()
@@ -285,8 +290,8 @@ function buildAi(
   }
 }
 
-/** Providers and their SDKs negotiate compression themselves. */
-const passedUnchanged = { rewrite: null, compression: null }
+/** Gateways authenticate their calls, and providers and their SDKs negotiate compression themselves. */
+const passedUnchanged = { gates: null, rewrite: null, compression: null }
 
 function ownServer({ host, port }: Endpoint): OriginConfig {
   const url = `http://${host}:${port}`

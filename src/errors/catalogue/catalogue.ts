@@ -776,7 +776,7 @@ const protocolEntries = {
     guidance:
       '**Do not retry.** Send a token with the permission AI Gateway Run: in Authorization on REST routes, in svc-aig-authorization on provider-native ones. The operator of the gateway can create one for you.',
     cause:
-      'The gateway requires authentication, and the token is missing, mistyped, unknown, disabled, expired, not valid yet, or not for this client address. The counter gatehouse_ai_decisions_total shows which.',
+      'The AI gateway requires authentication, and the token is missing, mistyped, unknown, disabled, expired, not valid yet, or not for this client address. The counter gatehouse_ai_decisions_total shows which. Or no gate of the route (protect) lets the request in; the cause in the access log then says why.',
     remedy: 'Look the token up with the tokens API: its status, its dates and its address condition.',
   },
   forbidden: {
@@ -788,7 +788,7 @@ const protocolEntries = {
     guidance:
       '**Do not retry.** Use a token whose policies allow AI Gateway Run on this account, or have the policies of this one changed.',
     cause:
-      'The token lacks the permission AI Gateway Run, or belongs to a different account than the one in the path.',
+      'The token lacks the permission AI Gateway Run, or belongs to a different account than the one in the path. Or the condition of a gate of the route (protect) is not true for it.',
     remedy: 'Compare the policies of the token with the account in the path of the request.',
   },
   not_found: {
@@ -938,7 +938,7 @@ const protocolEntries = {
     guidance:
       '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider, so a retry costs nothing extra.',
     cause:
-      'The store (Redis, or the SQLite file) did not respond within store.command_timeout, and this token or gateway was not used within store.grace. Or, with the cause GH_BODY_MEMORY in the access log, the bodies of REST calls in this process take all the memory that they may: an eighth of what the container or the machine has, divided by the workers, and at most 512 MiB. Or no key could be made from the identity of a provider at its cloud; the cause then says why. Or a spend limit governs the call, and what is spent of it cannot be counted without the store; the cause names the limit.',
+      'The store (Redis, or the SQLite file) did not respond within store.command_timeout, and this token or gateway was not used within store.grace. Or, with the cause GH_BODY_MEMORY in the access log, the bodies of REST calls in this process take all the memory that they may: an eighth of what the container or the machine has, divided by the workers, and at most 512 MiB. Or no key could be made from the identity of a provider at its cloud; the cause then says why. Or a spend limit governs the call, and what is spent of it cannot be counted without the store; the cause names the limit. Or, with the cause GH_KEY_SET_MISSING, the key set of a gate (protect) could not be fetched.',
     remedy:
       'Look at /readyz of the admin listener, then check that the store is up and that this machine can reach it. If so, look at gatehouse_ai_body_bytes, at ai.body, and for clients that send large calls slowly; give the container more memory, or run fewer workers.',
   },

@@ -1,0 +1,42 @@
+// Who may pass a route: any of several gates lets a request in.
+
+/** Algorithms of signatures that are checked without a secret (RFC 7518, RFC 8037, RFC 9864). */
+export const jwtAlgorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+] as const
+export type JwtAlgorithm = (typeof jwtAlgorithms)[number]
+
+/** A token of an issuer of the operator's (RFC 7519), in Authorization. */
+export interface JwtGateConfig {
+  readonly kind: 'jwt'
+  readonly issuer: string // as it is in iss
+  readonly audiences: readonly string[] // one of them is in aud
+  readonly keys: string // the URL of the key set
+  readonly ca: string | null // PEM of authorities that the connection trusts besides those of Node
+  readonly networks: readonly string[] // where the key set may be, beside public addresses
+  readonly algorithms: readonly JwtAlgorithm[]
+  readonly condition: string | null // CEL, a bool, over the claims
+  readonly fields: readonly ClaimField[] // that origins get
+  readonly forwardToken: boolean
+}
+
+/** A request field that has the value of a claim; clients cannot set it. */
+export interface ClaimField {
+  readonly name: string // as it will be sent
+  readonly claim: string
+}
+
+export type GateConfig = JwtGateConfig
+
+/** The gates in the order in which they are tried; at least one. */
+export type ProtectConfig = readonly GateConfig[]

@@ -1,0 +1,143 @@
+// The settings of the gates of a zone or route: who may pass.
+
+import type { Reading } from '../../base/text/quantity.ts'
+import { AddressSet } from '../../net/address/address.ts'
+import { isPublic } from '../../net/address/public-address.ts'
+import { isIP } from 'node:net'
+import { type Findings, type Place, stepInto } from '../file/mistake.ts'
+import {
+  type ClaimField,
+  type GateConfig,
+  type JwtGateConfig,
+  jwtAlgorithms,
+  type ProtectConfig,
+} from '../model/protect-config.ts'
+import { claimCondition } from '../shape/expression-shape.ts'
+import { httpScheme, isLoopback } from '../shape/host-rules.ts'
+import { refuseRepeats } from '../shape/name-checks.ts'
+import { accept, certificates, matching, network, oneOf, truth } from '../shape/rules.ts'
+import {
+  dictionary,
+  formed,
+  list,
+  mapping,
+  mappingOrList,
+  oneOrMore,
+  optional,
+  type Placed,
+  placed,
+  type Rule,
+  required,
+  scalar,
+  type Value,
+  wordOr,
+} from '../shape/shape.ts'
+import { settableHeader } from './rewrite-settings.ts'
+
+/** As it is in tokens, to the letter: many issuers are no URLs. */
+const issuer = matching(/^[!-~]{1,2000}$/, 'must be what iss of the tokens is, such as https://id.example/')
+const audience = matching(
+  /^[!-~]{1,2000}$/,
+  'must be what aud of the tokens has, such as https://api.example',
+)
+const claimName = matching(/^[!-~]{1,500}$/, 'must be the name of a claim, such as sub')
+
+const keySetRule =
+  'must be the https URL of a key set, or http on loopback, such as https://id.example/jwks.json'
+
+/** Accepts the URL of a key set. */
+const keySetUrl: Rule<string> = formed(readKeySetUrl, { pattern: httpScheme, rule: keySetRule })
+
+function readKeySetUrl(text: string): Reading<string> {
+  const url = /^https?:\/\/[!-~]{1,2000}$/i.test(text) && !/[#@\\]/.test(text) ? URL.parse(text) : null
+  const isSafe = url !== null && (url.protocol === 'https:' || isLoopback(hostIn(url)))
+  return accept(isSafe ? url.href : undefined, keySetRule)
+}
+
+function hostIn({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
+const jwt = mapping({
+  issuer: required(scalar(issuer)),
+  audience: required(oneOrMore(scalar(audience), { min: 1 })),
+  keys: required(placed(scalar(keySetUrl))),
+  ca: optional(scalar(certificates, { unprinted: true }), null),
+  allow_networks: optional(list(scalar(network)), []),
+  algorithms: optional(oneOrMore(scalar(oneOf(...jwtAlgorithms)), { min: 1 }), jwtAlgorithms),
+  when: optional(claimCondition(), null),
+  fields: optional(dictionary(fieldName, placed(scalar(claimName))), new Map<string, never>()),
+  forward_token: optional(scalar(truth), false),
+})
+
+/** Accepts a field that gates may set: not one that clients need for other purposes. */
+function fieldName(text: string): Reading<string> {
+  const reading = settableHeader(text)
+  if ('flaw' in reading) return reading
+  return accept(
+    taken.has(text.toLowerCase().replace(/[^a-z0-9]/g, '-')) ? undefined : text,
+    'is a header of its own meaning: choose a name such as X-User',
+  )
+}
+
+const taken: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'authorization',
+  'content-encoding',
+  'content-type',
+  'cookie',
+  'date',
+  'range',
+])
+
+const gate = mapping({ jwt: optional(placed(jwt), null) })
+
+/** Off, or one gate, or several of which one must let a request in. */
+export const protect = wordOr('off', mappingOrList(placed(gate)))
+
+/** Returns the gates; null for an open route, which only off makes. */
+export function resolveProtect(
+  setting: Placed<Value<typeof protect>> | null,
+  findings: Findings,
+): ProtectConfig | null {
+  if (setting === null || setting.value === null) return null
+  return setting.value.flatMap(({ value, ...place }) => resolveGate(value, place, findings))
+}
+
+function resolveGate({ jwt }: Value<typeof gate>, place: Place, findings: Findings): GateConfig[] {
+  if (jwt !== null) return resolveJwt(jwt.value, findings)
+  if (!findings.concern(place.path)) findings.flaw(place, 'must have a gate: jwt')
+  return []
+}
+
+function resolveJwt(settings: Value<typeof jwt>, findings: Findings): JwtGateConfig[] {
+  const { issuer, audience, keys, ca, algorithms, when, fields, allow_networks: networks } = settings
+  const claims = [...fields].flatMap(([name, claim]) => (claim === null ? [] : { name, ...claim }))
+  const names = claims.map(({ name, ...claim }) => ({ ...claim, value: name.toLowerCase() }))
+  refuseRepeats(names, 'a header can be set only once, whatever its case', findings)
+  if (keys !== null) refuseProhibited(keys, networks, findings)
+  if (issuer === null || audience === null || keys === null) return []
+  return [
+    {
+      kind: 'jwt',
+      issuer,
+      audiences: audience,
+      keys: keys.value,
+      ca,
+      networks,
+      algorithms,
+      condition: when?.text ?? null,
+      fields: claims.map(({ name, value }): ClaimField => ({ name, claim: value })),
+      forwardToken: settings.forward_token,
+    },
+  ]
+}
+
+/** Names are checked when they are resolved. */
+function refuseProhibited(url: Placed<string>, networks: readonly string[], findings: Findings): void {
+  const host = hostIn(new URL(url.value))
+  if (isIP(host) === 0 || isPublic(host) || new AddressSet(networks).has(host)) return
+  const setting = stepInto(url.path.slice(0, url.path.lastIndexOf('.')), 'allow_networks')
+  findings.flaw(url, `has an address that is not on the public Internet: list it in ${setting}`)
+}

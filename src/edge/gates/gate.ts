@@ -1,0 +1,23 @@
+// What a gate decides about a request.
+
+import type { Claims } from '../../protect/claims.ts'
+import type { HeaderChanges } from '../rewrite/headers.ts'
+
+/** Why a request is not let in. */
+export interface GateFault {
+  readonly kind: 'missing' | 'invalid' | 'insufficient' | 'unavailable'
+  /** For the access log. */
+  readonly cause: { readonly code: string }
+  /** Seconds to wait; 0 if that does not help. */
+  readonly wait: number
+  /** The value of WWW-Authenticate; null for none. */
+  readonly challenge: string | null
+}
+
+/** That a request is let in, and later ones with the same credential. */
+export interface Admission {
+  readonly claims: Claims
+  /** Removes the credential and what clients must not set, and sets what origins get. */
+  readonly changes: HeaderChanges
+  isCurrent(): boolean
+}

@@ -1,0 +1,156 @@
+// A gate for the tokens of one issuer. A token is verified once, and then known by its hash until it expires
+// or the keys of the issuer change.
+
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../base/clock.ts'
+import { MiB } from '../../base/units.ts'
+import type { JwtGateConfig } from '../../config/model/protect-config.ts'
+import type { ClaimFacts } from '../../expression/claim-facts.ts'
+import { compileClaimCondition, type Expression } from '../../expression/expression.ts'
+import { type FieldId, field, fieldId, isClaim } from '../../http1/fields/fields.ts'
+import { bearerChallenge } from '../../protect/challenge.ts'
+import { type Claims, fieldValueOf } from '../../protect/claims.ts'
+import { type FindKey, type JwtFault, mayBeFrom, type VerifiedJwt, verifyJwt } from '../../protect/jwt.ts'
+import { asRead, HeaderChanges } from '../rewrite/headers.ts'
+import type { Admission, GateFault } from './gate.ts'
+import type { KeySet } from './key-set.ts'
+
+/** Bytes that a process keeps of the tokens of one gate, and those of an entry beside its token. */
+const maxSize = 16 * MiB
+const overhead = 1024
+
+export class JwtGate {
+  readonly kind = 'jwt'
+  readonly config: JwtGateConfig
+  readonly #keySet: KeySet
+  readonly #clock: Clock
+  readonly #condition: Expression<boolean, ClaimFacts> | null
+  readonly #names: ReadonlySet<string>
+  /** By the hash of their tokens, which are verified with `#keys`. */
+  readonly #admissions = new LRUCache<string, JwtAdmission>({ maxSize, sizeCalculation: ({ size }) => size })
+  #keys: FindKey | null = null
+  readonly #verifying = new Map<string, Promise<Admission | GateFault>>()
+
+  /** Throws if the condition does not compile. */
+  constructor(config: JwtGateConfig, keySet: KeySet, clock: Clock) {
+    this.config = config
+    this.#keySet = keySet
+    this.#clock = clock
+    this.#condition = config.condition === null ? null : compile(config.condition)
+    const names = config.fields.map(({ name }) => asRead(name))
+    this.#names = new Set(config.forwardToken ? names : ['authorization', ...names])
+  }
+
+  /** Waits for a token that is not known yet; never rejects. */
+  check(token: string | null): Admission | GateFault | Promise<Admission | GateFault> {
+    if (token === null) return missing
+    const keys = this.#keySet.latest()
+    if (keys !== null && keys === this.#keys) {
+      const admission = this.#admissions.get(digestOf(token))
+      if (admission?.isCurrent()) return admission
+    }
+    // A token of a stranger is at fault itself, whether the keys can be had or not.
+    if (!mayBeFrom(this.config.issuer, token)) return invalid('other_issuer')
+    return keys === null ? this.#unavailable() : this.#verifyOnce(token, keys)
+  }
+
+  /** Many requests may begin with the same token at once. */
+  #verifyOnce(token: string, keys: FindKey | Promise<FindKey | null>): Promise<Admission | GateFault> {
+    const digest = digestOf(token)
+    const underWay = this.#verifying.get(digest)
+    if (underWay !== undefined) return underWay
+    const verdict = this.#verify(token, digest, keys).finally(() => this.#verifying.delete(digest))
+    this.#verifying.set(digest, verdict)
+    return verdict
+  }
+
+  async #verify(
+    token: string,
+    digest: string,
+    present: FindKey | Promise<FindKey | null>,
+  ): Promise<Admission | GateFault> {
+    let keys = await present
+    if (keys === null) return this.#unavailable()
+    let verdict = await verifyJwt(token, keys, this.config, this.#clock.now())
+    if (verdict === 'unknown_key') {
+      const newer = await this.#keySet.renewed(keys)
+      if (newer !== null && newer !== keys) {
+        keys = newer
+        verdict = await verifyJwt(token, keys, this.config, this.#clock.now())
+      }
+    }
+    if (typeof verdict === 'string') return invalid(verdict)
+    if (this.#condition !== null && this.#condition.evaluate(verdict) !== true) return insufficient
+    return this.#keep(digest, this.#admit(verdict, keys, overhead + 3 * token.length))
+  }
+
+  #keep(digest: string, admission: JwtAdmission): JwtAdmission {
+    if (admission.keys !== this.#keySet.latest()) return admission
+    if (admission.keys !== this.#keys) this.#admissions.clear()
+    this.#keys = admission.keys
+    this.#admissions.set(digest, admission)
+    return admission
+  }
+
+  #admit({ claims, until }: VerifiedJwt, keys: FindKey, size: number): JwtAdmission {
+    const isCurrent = () => this.#clock.now() < until && this.#keySet.latest() === keys
+    const changes = this.#changesFor(claims)
+    return { claims, changes, keys, size, isCurrent }
+  }
+
+  #changesFor(claims: Claims): HeaderChanges {
+    const fields: string[] = []
+    const ids: FieldId[] = []
+    for (const { name, claim } of this.config.fields) {
+      const value = fieldValueOf(claims, claim)
+      if (value === null) continue
+      fields.push(name, value)
+      const id = fieldId(name)
+      // What the operator sets is sent, whatever its name.
+      ids.push(isClaim(id) ? field.other : id)
+    }
+    return new HeaderChanges(this.#names, fields, ids)
+  }
+
+  #unavailable(): GateFault {
+    return { kind: 'unavailable', cause: keySetMissing, wait: this.#keySet.wait, challenge: null }
+  }
+}
+
+interface JwtAdmission extends Admission {
+  readonly keys: FindKey
+  readonly size: number
+}
+
+function compile(text: string): Expression<boolean, ClaimFacts> {
+  const expression = compileClaimCondition(text)
+  if ('message' in expression)
+    throw new Error(`the condition of a gate failed to compile: ${expression.message}`)
+  return expression
+}
+
+function digestOf(token: string): string {
+  return hash('sha256', token, 'base64')
+}
+
+const missing: GateFault = {
+  kind: 'missing',
+  cause: { code: 'GH_TOKEN_MISSING' },
+  wait: 0,
+  challenge: bearerChallenge(null),
+}
+
+const insufficient: GateFault = {
+  kind: 'insufficient',
+  cause: { code: 'GH_TOKEN_INSUFFICIENT' },
+  wait: 0,
+  challenge: bearerChallenge('insufficient_scope'),
+}
+
+const keySetMissing = { code: 'GH_KEY_SET_MISSING' }
+
+function invalid(fault: JwtFault): GateFault {
+  const cause = { code: `GH_TOKEN_${fault.toUpperCase()}` }
+  return { kind: 'invalid', cause, wait: 0, challenge: bearerChallenge('invalid_token') }
+}

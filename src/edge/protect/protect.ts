@@ -1,0 +1,119 @@
+// Whether one of the gates of the route lets a request in, and what its origin learns of that.
+
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
+import { field } from '../../http1/fields/fields.ts'
+import { RequestHead } from '../../http1/heads/request-head.ts'
+import { token68Of } from '../../tokens/bearer.ts'
+import type { Exchange, Verdict } from '../exchange/exchange.ts'
+import type { Admission, GateFault } from '../gates/gate.ts'
+import type { Gate } from '../gates/gates.ts'
+
+/**
+ * Refuses a request without a credential that a gate accepts (401), with one that is not enough (403), or
+ * one that cannot be checked now (503). The first gate that lets it in decides what the origin gets.
+ */
+export function protect(x: Exchange): Verdict {
+  const { gates } = x.route!
+  if (gates === null || passesAgain(x, gates)) return null
+  return tryGates(x, gates, 0, [])
+}
+
+function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: GateFault[]): Verdict {
+  const token = tokenIn(x.head)
+  for (let i = first; i < gates.length; i++) {
+    const outcome = gates[i]!.check(token)
+    if (outcome instanceof Promise)
+      return outcome.then(settled => {
+        if ('changes' in settled) return pass(x, gates, settled)
+        return tryGates(x, gates, i + 1, [...faults, settled])
+      })
+    if ('changes' in outcome) return pass(x, gates, outcome)
+    faults.push(outcome)
+  }
+  return refuseFor(x, faults)
+}
+
+/** Null for none; an empty one is never valid. */
+function tokenIn({ fields, ids }: RequestHead): string | null {
+  const at = ids.indexOf(field.authorization)
+  if (at === -1) return null
+  if (ids.includes(field.authorization, at + 1)) return ''
+  const value = fields[2 * at + 1]!
+  return isBearer.test(value) ? (token68Of(value) ?? '') : null
+}
+
+const isBearer = /^bearer(?:[ \t]|$)/i
+
+/** Requests of a connection mostly have the same lines. */
+function passesAgain(x: Exchange, gates: readonly Gate[]): boolean {
+  const { passage } = x.client.last
+  if (passage === null || passage.gates !== gates || passage.head.fields !== x.head.fields) return false
+  if (!passage.admission.isCurrent()) return false
+  x.admission = passage.admission
+  if (passage.head !== x.head) x.outgoing = withLinesOf(passage.outgoing, x.head)
+  else x.outgoing = x.head.isRepeated ? passage.outgoing.repeated() : passage.outgoing
+  return true
+}
+
+function withLinesOf(outgoing: RequestHead, head: RequestHead): RequestHead {
+  const { hopByHop } = outgoing
+  const own: RequestHead = Object.assign(new RequestHead(), head)
+  own.takeLines(outgoing)
+  // The target may have named another host than the lines.
+  return Object.assign(own, { hopByHop, host: head.host })
+}
+
+function pass(x: Exchange, gates: readonly Gate[], admission: Admission): null {
+  const { head } = x
+  const outgoing = Object.assign(new RequestHead(), head, admission.changes.applyTo(head))
+  x.admission = admission
+  x.outgoing = outgoing
+  x.client.last.passage = { head, gates, admission, outgoing }
+  return null
+}
+
+function refuseFor(x: Exchange, faults: readonly GateFault[]): Refusal {
+  const { kind, cause, wait } = worst(faults)
+  if (kind === 'unavailable')
+    return refuse('service_unavailable', { wording: uncheckable, retryAfter: wait }, cause)
+  const challenges = new Set(faults.map(({ challenge }) => challenge))
+  for (const challenge of challenges)
+    if (challenge !== null) x.addedLines += `WWW-Authenticate: ${challenge}\r\n`
+  if (kind === 'insufficient') return refuse('forbidden', { wording: notEnough }, cause)
+  return refuse('unauthorized', { wording: kind === 'missing' ? without : invalid }, cause)
+}
+
+/** What is closest to being let in: a retry, or more rights, would do. */
+function worst(faults: readonly GateFault[]): GateFault {
+  const kinds = ['unavailable', 'insufficient', 'invalid', 'missing'] as const
+  const kind = kinds.find(kind => faults.some(fault => fault.kind === kind))
+  return faults.find(fault => fault.kind === kind)!
+}
+
+const without = {
+  heading: 'This needs a token',
+  detail: 'The operator of the site admits only requests with a token here, and yours came without one.',
+  guidance:
+    '**Do not retry.** Send the token that you were given as Authorization: Bearer TOKEN. If you have none, request one from the operator of the site.',
+}
+
+const invalid = {
+  heading: 'This token is not valid here',
+  detail:
+    'The operator of the site admits only requests with a valid token here. Yours has expired, or was not issued for this site, or is damaged.',
+  guidance:
+    '**Do not retry.** Get a new token where you got this one, and send it as Authorization: Bearer TOKEN.',
+}
+
+const notEnough = {
+  heading: 'This token does not allow this',
+  detail: 'Your token is valid, but the operator of the site requires more of a token than yours has.',
+  guidance: '**Do not retry.** Get a token with more rights, or request them from the operator of the site.',
+}
+
+const uncheckable = {
+  heading: 'Your token cannot be checked right now',
+  detail:
+    'The operator of the site admits only requests with a valid token here, and who issues these tokens does not respond, so the gateway cannot tell whether yours is valid. Your request was not forwarded.',
+  guidance: '**Wait and retry.** Try again no sooner than {retry_after} s from now.',
+}

@@ -1,0 +1,127 @@
+// The tokens of one issuer (RFC 7519): signed with a key of its set, from it, for us, and valid now.
+
+import type { CryptoKey, FlattenedJWSInput, JWK, JWSHeaderParameters } from 'jose'
+import { memoizeOnce } from '../base/memo.ts'
+import type { JwtAlgorithm } from '../config/model/protect-config.ts'
+import type { Claims } from './claims.ts'
+
+/** Why a token is not accepted; `unknown_key` may change with another version of the key set. */
+export type JwtFault =
+  | 'malformed'
+  | 'algorithm'
+  | 'unknown_key'
+  | 'signature'
+  | 'other_issuer'
+  | 'other_audience'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'claims'
+
+export interface VerifiedJwt {
+  readonly claims: Claims
+  /** In ms since the epoch. */
+  readonly until: number
+}
+
+interface JwtRules {
+  readonly issuer: string
+  readonly audiences: readonly string[]
+  readonly algorithms: readonly JwtAlgorithm[]
+}
+
+/** Finds the key for a token; made once for a version of the key set. */
+export type FindKey = (header?: JWSHeaderParameters, token?: FlattenedJWSInput) => Promise<CryptoKey>
+
+/** Characters; others are refused before anything is computed. */
+const maxLength = 16 * 1024
+/** Seconds by which clocks may differ. */
+const tolerance = 30
+const maxKeys = 100
+
+/** It takes a while to load, and few gateways need it. */
+const jose = memoizeOnce(() => import('jose'))
+
+/**
+ * Reads a key set (RFC 7517 section 5); null if it is none. Only public keys for signatures are used,
+ * whatever else it has.
+ */
+export async function readKeySet(text: string): Promise<FindKey | null> {
+  const keys = keysIn(text)
+  if (keys === null) return null
+  const { createLocalJWKSet } = await jose()
+  return createLocalJWKSet({ keys: keys.filter(isForSignatures).slice(0, maxKeys).map(publicPart) })
+}
+
+/** Whether a token may be of an issuer: nothing of it is verified. */
+export function mayBeFrom(issuer: string, token: string): boolean {
+  if (token.length > maxLength) return false
+  const [, payload = ''] = token.split('.', 2)
+  return objectIn(Buffer.from(payload, 'base64url').toString())?.iss === issuer
+}
+
+/** `now` is in ms since the epoch. Never rejects. */
+export async function verifyJwt(
+  token: string,
+  findKey: FindKey,
+  { issuer, audiences, algorithms }: JwtRules,
+  now: number,
+): Promise<VerifiedJwt | JwtFault> {
+  if (token.length > maxLength) return 'malformed'
+  const { jwtVerify, errors } = await jose()
+  try {
+    const { payload } = await jwtVerify(token, findKey, {
+      issuer,
+      audience: [...audiences],
+      algorithms: [...algorithms],
+      requiredClaims: ['iss', 'aud', 'exp'],
+      clockTolerance: tolerance,
+      currentDate: new Date(now),
+    })
+    return { claims: payload, until: (payload.exp! + tolerance) * 1000 }
+  } catch (error) {
+    return faultOf(error, errors)
+  }
+}
+
+function faultOf(error: unknown, errors: typeof import('jose')['errors']): JwtFault {
+  if (error instanceof errors.JWTExpired) return 'expired'
+  if (error instanceof errors.JWTClaimValidationFailed) return byClaim.get(error.claim) ?? 'claims'
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm'
+  if (error instanceof errors.JWKSNoMatchingKey) return 'unknown_key'
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature'
+  // A key of the set that cannot be used, such as a short one, is no better than a wrong one.
+  return error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid ? 'malformed' : 'signature'
+}
+
+const byClaim: ReadonlyMap<string, JwtFault> = new Map([
+  ['iss', 'other_issuer'],
+  ['aud', 'other_audience'],
+  ['nbf', 'not_yet_valid'],
+])
+
+function keysIn(text: string): readonly Record<string, unknown>[] | null {
+  const keys = objectIn(text)?.keys
+  if (!Array.isArray(keys)) return null
+  return keys.filter(key => typeof key === 'object' && key !== null && !Array.isArray(key))
+}
+
+function isForSignatures({ kty, use }: Record<string, unknown>): boolean {
+  return (kty === 'RSA' || kty === 'EC' || kty === 'OKP') && (use === undefined || use === 'sig')
+}
+
+/** An issuer that publishes its private keys is of no use, and they are of none here. */
+function publicPart({ kty, use, alg, kid, n, e, crv, x, y }: Record<string, unknown>): JWK {
+  const members = Object.entries({ kty, use, alg, kid, n, e, crv, x, y })
+  return Object.fromEntries(members.filter(([, value]) => typeof value === 'string')) as unknown as JWK
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<string, unknown> | null)
+      : null
+  } catch {
+    return null
+  }
+}
