@@ -9,6 +9,7 @@ const extensionsLimit = 16 * 1024
 
 /** Max hex digits of a chunk size: 2^40 bytes, far beyond any real chunk and far from rounding. */
 const maxChunkDigits = 10
+const maxPlainDigits = 6
 
 const chunk = {
   size: 0,
@@ -82,11 +83,11 @@ export class BodyReader {
   }
 
   #chunked(bytes: Buffer, start: number): number {
-    let at = start
+    let at = this.#state === chunk.size && this.#digits === 0 ? this.#plainSize(bytes, start) : start
     while (at < bytes.length) {
       if (this.#state === chunk.data) {
         this.from = at
-        return this.#data(bytes.length - at, at)
+        return this.#lineEnd(bytes, this.#data(bytes.length - at, at))
       }
       if (this.#state === chunk.trailer) return this.#trailer(bytes, at)
       if (!this.#framingByte(bytes[at]!)) {
@@ -97,6 +98,26 @@ export class BodyReader {
     }
     this.from = this.to = at
     return at
+  }
+
+  /** Reads the line before data if all of it is there, without extensions: most are. */
+  #plainSize(bytes: Buffer, at: number): number {
+    const last = Math.min(at + maxPlainDigits, bytes.length - 2)
+    let size = 0
+    let end = at
+    for (; end < last && hexValue[bytes[end]!] !== 255; end++) size = size * 16 + hexValue[bytes[end]!]!
+    if (size === 0 || bytes[end] !== cr || bytes[end + 1] !== lf) return at
+    this.#remaining = size
+    this.#state = chunk.data
+    return end + 2
+  }
+
+  /** Skips the line end after data if all of it is there. */
+  #lineEnd(bytes: Buffer, at: number): number {
+    if (this.#state !== chunk.dataCr || bytes.length - at < 2 || bytes[at] !== cr || bytes[at + 1] !== lf)
+      return at
+    this.#state = chunk.size
+    return at + 2
   }
 
   #framingByte(byte: number): boolean {

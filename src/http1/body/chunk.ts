@@ -2,13 +2,16 @@
 
 /** Writes a chunk of at least one byte as text: copying a small one is cheaper than another write. */
 export function chunkText(bytes: Buffer): string {
-  return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`
+  return `${chunkSize(bytes.length)}${bytes.toString('latin1')}\r\n`
 }
 
 /** Writes the line that opens a chunk of at least one byte; the data and `CRLF` follow. */
 export function chunkSize(length: number): string {
-  return `${length.toString(16)}\r\n`
+  return length < sizeLines.length ? sizeLines[length]! : `${length.toString(16)}\r\n`
 }
+
+/** For pieces of event streams. */
+const sizeLines = Array.from({ length: 1024 }, (_, length) => `${length.toString(16)}\r\n`)
 
 /** Writes the last chunk and the trailer section (flat, null for none). */
 export function lastChunk(trailers: readonly string[] | null): string {
