@@ -1,5 +1,7 @@
 // Bytes kept of a body as it passes, for each direction of an AI call.
 
+import { ownBytes } from '../net/socket/shared-reads.ts'
+
 /** Bytes kept at the beginning of a body, and at the end for the usage there. */
 export const headSize = 64 * 1024
 export const tailSize = 8 * 1024
@@ -30,7 +32,7 @@ export class Capture {
     this.#limit = isEncoded ? encodedSize : headSize
   }
 
-  /** Keeps the needed part of bytes that will not change any more. */
+  /** Keeps the needed part of bytes that will not change any more, or of those of a read in place. */
   take(bytes: Buffer): void {
     const room = this.#limit - this.#headSize
     if (bytes.length <= room) this.#keep(bytes)
@@ -73,13 +75,13 @@ export class Capture {
     if (!isFirst && bytes.length < smallPiece) return this.#gather(bytes)
     this.#seal()
     const isPinning = bytes.length * maxPinned < bytes.buffer.byteLength
-    this.#pieces.push(isPinning ? Buffer.from(bytes) : bytes)
+    this.#pieces.push(isPinning ? Buffer.from(bytes) : ownBytes(bytes))
   }
 
   #gather(bytes: Buffer): void {
     if (this.#blockUsed + bytes.length > blockSize) this.#seal()
     this.#block ??= Buffer.allocUnsafeSlow(blockSize)
-    bytes.copy(this.#block, this.#blockUsed)
+    this.#block.set(bytes, this.#blockUsed)
     this.#blockUsed += bytes.length
   }
 
@@ -99,8 +101,8 @@ export class Capture {
     this.#ring ??= Buffer.allocUnsafeSlow(tailSize)
     const last = bytes.length > tailSize ? bytes.subarray(-tailSize) : bytes
     const at = (this.#rolled + bytes.length - last.length) % tailSize
-    const fits = last.copy(this.#ring, at)
-    if (fits < last.length) last.copy(this.#ring, 0, fits)
+    if (at + last.length <= tailSize) this.#ring.set(last, at)
+    else this.#ring.set(last.subarray(last.copy(this.#ring, at)))
     this.#rolled += bytes.length
   }
 }

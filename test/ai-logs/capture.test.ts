@@ -1,8 +1,12 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { usageOf } from '../../src/ai/usage/usage.ts'
 import { Capture, encodedSize, headSize, tailSize } from '../../src/ai-logs/capture.ts'
+import { readInPlace } from '../../src/net/socket/shared-reads.ts'
+import { until } from '../help/until.ts'
 
 function captured(pieces: readonly Buffer[], isEncoded = false): Capture {
   const capture = new Capture({ isEncoded })
@@ -41,6 +45,27 @@ describe('Capture', () => {
     const head = captured([slice]).head()
     notEqual(head.buffer, slice.buffer)
     deepEqual(head, slice)
+  })
+
+  test('copies what other reads overwrite, however large', async t => {
+    const server = createServer()
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => server.close())
+    const { port } = server.address() as { port: number }
+    const captures: Capture[] = []
+    for (const byte of ['a', 'b']) {
+      const client = connect(port, '127.0.0.1')
+      const [socket] = (await once(server, 'connection')) as [Socket]
+      t.after(() => client.destroy())
+      t.after(() => socket.destroy())
+      const capture = captured([])
+      captures.push(capture)
+      readInPlace(socket, { receive: bytes => capture.take(bytes) })
+      socket.resume()
+      client.write(byte.repeat(30_000))
+      await until(() => capture.size === 30_000)
+    }
+    equal(`${captures[0]!.head()}`, 'a'.repeat(30_000))
   })
 
   test('keeps the beginning and the end of a body, wherever it is cut', () => {

@@ -3,8 +3,9 @@
 export class EventStream {
   /** Then nothing can be appended. */
   readonly isEncoded: boolean
-  /** Enough for a truncated field name and the blank line before it. */
-  #end = ''
+  /** The last bytes of `#noted` ones, of which the next one goes to `#noted % endLength`. */
+  readonly #last = new Uint8Array(endLength)
+  #noted = 0
   readonly #isNumbered: boolean
   /** The end of what was searched for numbers, where one may have begun. */
   #unread = ''
@@ -17,8 +18,11 @@ export class EventStream {
   }
 
   note(bytes: Buffer): void {
-    const end = bytes.toString('latin1', Math.max(bytes.length - endLength, 0))
-    this.#end = end.length === endLength ? end : (this.#end + end).slice(-endLength)
+    const last = this.#last
+    let noted = this.#noted
+    for (let i = Math.max(bytes.length - endLength, 0); i < bytes.length; i++)
+      last[noted++ % endLength] = bytes[i]!
+    this.#noted = noted
     if (this.#isNumbered) this.#findNumber(bytes)
   }
 
@@ -37,18 +41,25 @@ export class EventStream {
     return !this.isEncoded && this.#end.endsWith('\n')
   }
 
+  get #end(): string {
+    const split = this.#noted % endLength
+    const end = String.fromCharCode(...this.#last.subarray(split), ...this.#last.subarray(0, split))
+    return this.#noted < endLength ? end.slice(endLength - this.#noted) : end
+  }
+
   /**
    * What must precede a last event. A line that was cut becomes part of it, and is never taken for complete.
    * A cut first field name becomes an event of its own, since some readers (Google's SDK) look for `data:`
    * only at the start.
    */
   get opening(): string {
-    if (pieceOfName.test(this.#end)) return '.\n\n'
-    return this.#end === '' || /[\r\n]$/.test(this.#end) ? '' : '\n'
+    const end = this.#end
+    if (pieceOfName.test(end)) return '.\n\n'
+    return end === '' || /[\r\n]$/.test(end) ? '' : '\n'
   }
 }
 
 const numberName = '"sequence_number"'
 const pieceOfName = /(?:^|\n\n|\r\r|\r\n\r\n)[a-z]{1,5}$/
-/** One more than the longest piece, so that `^` is the start of the stream. */
-const endLength = 10
+/** More than the longest piece with the blank line before it, so that `^` is the start of the stream. */
+const endLength = 16

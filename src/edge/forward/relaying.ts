@@ -91,7 +91,7 @@ export class Relaying {
     this.#frames = frames
     this.#compressed = encoding === null ? null : new CompressedBody(x, sink, encoding, this)
     this.#sink = this.#compressed ?? sink
-    this.copiesData = x.ai === null && this.#sink.copiesData === true
+    this.copiesData = rewriter === null && guard === null && flight === null && this.#sink.copiesData === true
     this.#flight = flight
     if (flight !== null) flight.resume = () => this.resume()
     if (encoding !== null) x.compressed = this.#compressed

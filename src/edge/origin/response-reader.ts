@@ -1,7 +1,7 @@
 // Reads the responses on one connection to an origin: heads, interim ones included, and bodies.
 
 import type { Socket } from 'node:net'
-import { ownBytes } from '../../net/socket/shared-reads.ts'
+import { ownBytes, partInPlace } from '../../net/socket/shared-reads.ts'
 import type { OriginFault } from '../../errors/catalogue/origin-failure.ts'
 import type { BodyReader } from '../../http1/body/body.ts'
 import { endOfHead, mayContinue } from '../../http1/fields/field-lines.ts'
@@ -119,8 +119,7 @@ export class ResponseReader {
     while (at < bytes.length && !body.done) {
       at = body.next(bytes, at)
       if (body.to > body.from) {
-        const isAll = body.from === 0 && body.to === bytes.length
-        const data = isAll ? bytes : bytes.subarray(body.from, body.to)
+        const data = partInPlace(bytes, body.from, body.to)
         handler.data(handler.copiesData ? data : ownBytes(data))
       }
       if (!lease.isHeld) return

@@ -45,6 +45,16 @@ export function ownBytes(bytes: Buffer): Buffer {
   return bytes.buffer === shared.buffer ? Buffer.from(bytes) : bytes
 }
 
+/** Returns the bytes from `from` to `to`, in a view that other reads may reuse as well. */
+export function partInPlace(bytes: Buffer, from: number, to: number): Buffer {
+  if (to - from === bytes.length) return bytes
+  if (bytes !== views[bytes.length & 255]) return bytes.subarray(from, to)
+  const slot = (from * 31 + to) & 255
+  const part = parts[slot]!
+  if (part.byteOffset === from && part.length === to - from) return part
+  return (parts[slot] = shared.subarray(from, to))
+}
+
 function onRead(this: Handle): Buffer | undefined {
   return this.reads!.take(this)
 }
@@ -82,6 +92,9 @@ class Reads {
 
 /** Most lengths come again. */
 const views: Buffer[] = Array.from({ length: 256 }, () => shared.subarray(0, 0))
+
+/** Heads, and the sizes of chunks, are often as long as those before. */
+const parts: Buffer[] = Array.from(views)
 
 function viewOf(length: number): Buffer {
   const view = views[length & 255]!

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { readNothingAhead } from '../../../src/net/socket/read-ahead.ts'
-import { ownBytes, readInPlace } from '../../../src/net/socket/shared-reads.ts'
+import { ownBytes, partInPlace, readInPlace } from '../../../src/net/socket/shared-reads.ts'
 import { until } from '../../help/until.ts'
 
 /** A client, and the socket of its server with what it has read. */
@@ -37,6 +37,28 @@ test('small reads of all sockets lie in the same memory, and their own bytes els
   await until(() => two.inPlace.length === 1)
   deepEqual([`${one.inPlace[0]}`, `${copy}`], ['other', 'first'])
   equal(two.inPlace[0], one.inPlace[0])
+})
+
+test('a part of a small read lies in the same memory, in a view that serves again', async t => {
+  const { client, inPlace } = await start(t)
+  const parts: Buffer[] = []
+  for (const text of ['5;first', '5;other', '14;other lengths', '2;so']) {
+    client.write(text)
+    await until(() => inPlace.length > parts.length)
+    const bytes = inPlace.at(-1)!
+    const part = partInPlace(bytes, text.indexOf(';') + 1, bytes.length)
+    equal(`${part}`, text.slice(text.indexOf(';') + 1))
+    equal(part.buffer, bytes.buffer)
+    parts.push(part)
+  }
+  equal(parts[0], parts[1])
+})
+
+test('a part of any bytes is what lies there', () => {
+  const bytes = Buffer.from('0123456789')
+  equal(partInPlace(bytes, 0, 10), bytes)
+  equal(`${partInPlace(bytes, 2, 5)}`, '234')
+  equal(`${partInPlace(bytes.subarray(4), 1, 3)}`, '56')
 })
 
 test('what is read while paused comes as an event, before what follows', async t => {
