@@ -1,7 +1,7 @@
 // Ten thousand hostile parameters for each endpoint: none makes a 5xx, and no markup of theirs comes back as markup.
 
 import assert from 'node:assert/strict'
-import { request, ServerResponse } from 'node:http'
+import { Agent, request, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -174,6 +174,7 @@ interface Attempt {
   readonly origin: string | null
 }
 
+const agent = new Agent({ keepAlive: true })
 /** Sends what `fetch` would mend. */
 function ask(
   issuer: string,
@@ -183,7 +184,7 @@ function ask(
   body: string | null,
 ) {
   return new Promise<Answer>((resolve, reject) => {
-    const sent = request(new URL(issuer), { method, path, headers, agent: false }, response => {
+    const sent = request(new URL(issuer), { method, path, headers, agent }, response => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', piece => {
