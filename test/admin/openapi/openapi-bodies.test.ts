@@ -113,13 +113,24 @@ async function start(t: TestContext): Promise<Api> {
   return api
 }
 
+/** What the last body was sent to, as long as it was refused and so changed nothing. */
+const unchanged = new WeakMap<Api, { readonly id: string; readonly target: string }>()
+
 /** Sends a body to an operation, to what was made for it alone where it changes something. */
 async function send(api: Api, { id, method, path }: Described, body: Json) {
-  const creation = creations[id] && find(creations[id])
-  await withoutRules(api)
   if (id === 'updateMembership') return sendAsPerson(api, { method, path }, body)
-  const target = creation ? await makeFor(api, creation, path) : path
-  return api.ask(method, filled(target), { body })
+  const last = unchanged.get(api)
+  const target = last?.id === id ? last.target : await prepare(api, id, path)
+  const response = await api.ask(method, filled(target), { body })
+  if (response.status === 400) unchanged.set(api, { id, target })
+  else unchanged.delete(api)
+  return response
+}
+
+async function prepare(api: Api, id: string, path: string): Promise<string> {
+  await withoutRules(api)
+  const creation = creations[id] && find(creations[id])
+  return creation ? makeFor(api, creation, path) : path
 }
 
 /** Sends a decision on an invitation, as the person who is invited. */
