@@ -25,14 +25,15 @@ test('every page of the API can be used, narrow and wide, light and dark', async
   t.after(() => server.close())
   const page = await (await browser.newContext({ viewport: narrow })).newPage()
   const complaints = complaintsOf(page)
-  // Pages of one group have the same parts.
+  // Pages of one group have the same parts, and what fits a narrow screen has room on a wide one.
   const groups = new Map(described.toReversed().map(({ id, tag }) => [tag, `/${id}`]))
   const first = new Set(['', ...groups.values()])
   for (const path of ['', ...described.map(({ id }) => `/${id}`)]) {
     await page.goto(`http://127.0.0.1:${port}/docs/api${path}`)
     await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
     assert.deepEqual(await crossingsOf(page), [], `${path}, narrow`)
-    if (first.has(path)) assert.deepEqual(await violationsOf(page), [], path)
+    if (!first.has(path)) continue
+    assert.deepEqual(await violationsOf(page), [], path)
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.setViewportSize(wide)
     assert.deepEqual(await crossingsOf(page), [], `${path}, wide`)
