@@ -79,7 +79,7 @@ export class MixedLoad {
         const { code, message } = cause as NodeJS.ErrnoException
         this.failures.push({ kind, reason: `${code ?? ''} ${message}`, from })
       }
-      await sleep(5)
+      await sleep(20)
     }
   }
 
