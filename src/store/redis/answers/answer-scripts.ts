@@ -38,7 +38,8 @@ local function remove(member)
   redis.call('ZREM', agesOf(gateway), member)
   redis.call('ZREM', ends, member)
   redis.call('UNLINK', partsOf(id))
-  add(gateway, -tonumber(size), -1)
+  -- A minus in front would make it -0, which is no integer to Redis.
+  add(gateway, 0 - tonumber(size), -1)
   return 1
 end
 
