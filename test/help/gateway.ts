@@ -118,22 +118,31 @@ export class RunningGateway {
     this.admin = `http://${admin.host}:${admin.port}`
   }
 
-  /** Returns the first line of the log with this message that fits, as soon as it is written; fails after two minutes, with the last lines. */
+  /** Returns the first line of the log with this message that fits, as soon as it is written; fails after two minutes, or when all processes have ended, with the last lines. */
   async logged(msg: string, fits: (line: LogLine) => boolean = () => true): Promise<LogLine> {
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => {
-      const last = this.lines.slice(-10).map(line => JSON.stringify(line))
-      reject(new Error(`no line ${JSON.stringify(msg)} came in the log, but\n${last.join('\n')}`))
-    }, 120_000)
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, 120_000)
+    let isOver = false
+    const over = Promise.race([late, this.exited]).then(() => {
+      isOver = true
+    })
     try {
       for (;;) {
         const line = this.lines.find(line => line.msg === msg && fits(line))
         if (line) return line
-        await Promise.race([once(this.#news, 'line'), late])
+        if (isOver) assert.fail(`no line ${JSON.stringify(msg)} came in the log, but\n${this.#lastLines}`)
+        await Promise.race([once(this.#news, 'line'), over])
       }
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  get #lastLines(): string {
+    return this.lines
+      .slice(-10)
+      .map(line => JSON.stringify(line))
+      .join('\n')
   }
 
   rewrite(yaml: string): void {

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -40,7 +41,13 @@ async function start(t: TestContext, more: string, env: NodeJS.ProcessEnv = {}) 
   const set = await ask(gateway, token, 'POST', '/client/v4/zones/site/access_rules', deny)
   assert.equal(set.status, 200, JSON.stringify(set.json))
   await until(async () => (await statusOf(gateway, '/secret')) === 403)
+  await remembers(gateway)
   return { gateway, token }
+}
+
+/** Waits until the store was seen: what is lost before that, no machine knows of. */
+async function remembers(gateway: RunningGateway): Promise<void> {
+  await until(() => existsSync(join(dirname(gateway.file), 'data', 'store.json')))
 }
 
 async function ask(gateway: RunningGateway, token: string, method: string, path: string, body?: unknown) {
@@ -234,6 +241,7 @@ test('a gateway that is to replace one, or to upgrade it, does not begin on a st
   const deny = { action: 'deny', expression: 'request.path == "/secret"' }
   assert.equal((await ask(gateway, token, 'POST', '/client/v4/zones/site/access_rules', deny)).status, 200)
   await until(async () => (await statusOf(gateway, '/secret')) === 403)
+  await remembers(gateway)
   await redis.ask('FLUSHALL')
   await gateway.logged('store not trusted')
   const running = load(gateway)
