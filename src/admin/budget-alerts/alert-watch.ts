@@ -20,6 +20,7 @@ import { mayUseGateway } from '../../tokens/may-call.ts'
 import { Attempts } from './attempts.ts'
 import { afterAttempt, type Crossing, crossings, inTurn, remaining } from './crossings.ts'
 import { levelsOfGateway, levelsOfTokens } from './levels.ts'
+import { LimitedTokens } from './limited-tokens.ts'
 import { secretsOf } from './secrets.ts'
 import type { WebhookSender } from './webhook.ts'
 
@@ -51,6 +52,7 @@ export class AlertWatch {
   readonly #options: AlertWatchOptions
   readonly #clock: Clock
   readonly #attempts = new Attempts(limits)
+  readonly #tokens: LimitedTokens
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> = Promise.resolve()
   #isFailing = false
@@ -59,6 +61,7 @@ export class AlertWatch {
   constructor(options: AlertWatchOptions) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
+    this.#tokens = new LimitedTokens(options.store)
   }
 
   start(): void {
@@ -74,6 +77,7 @@ export class AlertWatch {
     this.#isClosed = true
     clearTimeout(this.#timer)
     await this.#looking
+    this.#tokens.close()
     await this.#attempts.settled()
   }
 
@@ -86,7 +90,9 @@ export class AlertWatch {
   async #look(): Promise<void> {
     const { store, log } = this.#options
     try {
-      for (const { id } of await store.accounts.list()) await this.#lookAt(id)
+      const withTokens = new Set<string>()
+      for (const { id } of await store.accounts.list()) if (await this.#lookAt(id)) withTokens.add(id)
+      this.#tokens.retain(withTokens)
       if (this.#isFailing) log.info('budget alerts are sent again')
       this.#isFailing = false
     } catch (failure) {
@@ -104,12 +110,13 @@ export class AlertWatch {
     else log.error({ err: failure }, 'looking for budgets at a threshold failed')
   }
 
-  async #lookAt(account: string): Promise<void> {
+  /** Returns whether it has alerts about tokens. */
+  async #lookAt(account: string): Promise<boolean> {
     const { store } = this.#options
     const tokens = memoizeOnce(() => this.#tokensOf(account))
     const earlier: Watched[] = []
     for await (const gateways of store.gateways.walk(account)) {
-      if (this.#isClosed) return
+      if (this.#isClosed) break
       const sets = await mapInTurns(gateways, one =>
         store.budgetAlertSets.get(routeOwner(one), budgetAlertSetId),
       )
@@ -123,15 +130,12 @@ export class AlertWatch {
         if (one.gateway.authentication) earlier.push(one)
       }
     }
+    return earlier.length > 0
   }
 
   /** Reads what is spent of the tokens that have budgets. */
   async #tokensOf(account: string): Promise<TokenLevels> {
-    const { store } = this.#options
-    const pages: TokenLevels[] = []
-    for await (const tokens of store.tokens.walk(account))
-      pages.push(await levelsOfTokens(tokens, account, store, this.#clock.now()))
-    return pages.flat()
+    return levelsOfTokens(await this.#tokens.of(account), account, this.#options.store, this.#clock.now())
   }
 
   async #attend(

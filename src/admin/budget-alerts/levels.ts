@@ -64,6 +64,11 @@ export async function levelsOfTokens(
   return budgets.map(({ token }, i) => [token, levels[i]!])
 }
 
+/** Whether a token has a budget of its own that alerts may be about. */
+export function hasAlertedBudgets(token: Token): boolean {
+  return rulesOfToken(token).some(({ rule }) => isAlerted(rule))
+}
+
 function budgetsOfToken(token: Token, now: number): readonly Budget[] {
   const owner = { owner: 'token', owner_id: token.id, owner_name: token.name }
   return rulesOfToken(token)

@@ -206,6 +206,28 @@ test('budgets of tokens are told by the first of their gateways that has the sam
   )
 })
 
+test('tokens are read when alerts are first looked for, and not each time', async t => {
+  const { create, spend, watch, bodies, kept, keepToken } = await start(t)
+  const spendLimits = { isEnabled: true, rules: [limitOf('pocket', 20)] }
+  const { token } = await keepToken(['AI Gateway Run'], { spendLimits })
+  const walk = t.mock.method(kept.tokens, 'walk')
+  const read = t.mock.method(kept.budgets, 'read')
+  const watching = watch()
+  await watching.look()
+  assert.equal(walk.mock.callCount(), 0)
+  await create([50])
+  for (let look = 0; look < 10; look++) await watching.look()
+  assert.equal(walk.mock.callCount(), 1)
+  assert.equal(read.mock.callCount(), 2 * 10)
+  await spend(11, token)
+  await watching.look()
+  deepEqual(
+    bodies().map(({ owner }) => owner),
+    ['gateway', 'token'],
+  )
+  await watching.close()
+})
+
 test('limits of policies are told, of several for the same calls the highest', async t => {
   const { ask, create, spendIn, watch, bodies, clock, kept, keepToken } = await start(t)
   await create([50])
