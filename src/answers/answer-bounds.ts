@@ -1,13 +1,12 @@
 // How much of the responses to AI calls is stored.
 
-import type { AnswerBound, AnswerBounds } from '../store/answers/answer.ts'
+import type { ReuseConfig } from '../config/model/config.ts'
+import type { AnswerBounds } from '../store/answers/answer.ts'
 
-const mebibyte = 1024 * 1024
-const ofGateway: AnswerBound = { bytes: 256 * mebibyte, entries: 50_000 }
-const ofAll: AnswerBound = { bytes: 1024 * mebibyte, entries: 200_000 }
-export const answerBounds: AnswerBounds = {
-  answer: 10 * mebibyte,
-  gateway: ofGateway,
-  account: ofAll,
-  all: ofAll,
+/** However small they are: each takes more in the store than its own bytes. */
+const maxEntries = { gateway: 50_000, all: 200_000 }
+
+export function answerBoundsOf({ response, gateway, total }: ReuseConfig): AnswerBounds {
+  const all = { bytes: total, entries: maxEntries.all }
+  return { answer: response, gateway: { bytes: gateway, entries: maxEntries.gateway }, account: all, all }
 }

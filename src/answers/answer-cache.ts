@@ -17,15 +17,16 @@ interface AnswerCacheOptions {
   /** Null while they are not loaded. */
   readonly secrets: () => SecretKeys | null
   readonly bounds: () => AnswerBounds
+  /** Bytes of responses in the memory of this process. */
+  readonly memory: () => number
   readonly clock: Clock
   readonly metrics: AnswerMetrics
   readonly warnings: Pick<LogThrottle, 'warn'>
   readonly room?: AnswerRoom
 }
 
-/** Bytes of responses in the memory of a process, and of one of them. */
-const maxMemory = 32 * 1024 * 1024
-const maxInMemory = 4 * 1024 * 1024
+/** One response takes no more of the memory for all than this part. */
+const largestShare = 1 / 8
 /** Responses on their way to the store; more are not stored. */
 const maxWrites = 200
 
@@ -38,11 +39,7 @@ interface Secrets {
 export class AnswerCache {
   readonly room: AnswerRoom
   readonly #options: AnswerCacheOptions
-  readonly #opened = new LRUCache<string, Answer>({
-    maxSize: maxMemory,
-    maxEntrySize: maxInMemory,
-    sizeCalculation: ({ body }) => body.length + entrySize,
-  })
+  #opened: LRUCache<string, Answer>
   readonly #flights = new Map<string, Flight>()
   readonly #writes = new Set<Promise<unknown>>()
   #secrets: Secrets | null = null
@@ -51,6 +48,7 @@ export class AnswerCache {
     this.#options = options
     this.room = options.room ?? new AnswerRoom()
     options.metrics.held = () => this.room.bytes
+    this.#opened = memoryOf(options.memory())
     options.metrics.memory = () => ({ bytes: this.#opened.calculatedSize, entries: this.#opened.size })
   }
 
@@ -66,7 +64,7 @@ export class AnswerCache {
 
   /** Returns a response that came within `ttl` seconds; null if none is in memory. */
   inMemory({ key }: AnswerPlace, ttl: number): Answer | null {
-    const opened = this.#opened.get(key)
+    const opened = this.#memory.get(key)
     return opened !== undefined && this.#isFresh(opened, ttl) ? opened : null
   }
 
@@ -80,7 +78,7 @@ export class AnswerCache {
       const answer = openAnswer(secrets.sealing, place.key, Buffer.from(sealed))
       if (answer === null) metrics.unreadable.inc()
       if (answer === null || !this.#isFresh(answer, ttl)) return null
-      this.#opened.set(place.key, answer)
+      this.#memory.set(place.key, answer)
       return answer
     } catch (err) {
       metrics.failedReads.inc()
@@ -92,7 +90,7 @@ export class AnswerCache {
   put(place: AnswerPlace, answer: Answer): void {
     const secrets = this.#keys()
     if (secrets === null) return
-    this.#opened.set(place.key, answer)
+    this.#memory.set(place.key, answer)
     const { writes } = this.#options.metrics
     if (this.#writes.size >= maxWrites || this.room.isTight) return writes.dropped.inc()
     const sealed = sealAnswer(secrets.sealing, place.key, answer)
@@ -109,7 +107,7 @@ export class AnswerCache {
     this.#writes.add(write)
     const isStored = await write
     this.#writes.delete(write)
-    if (isStored) this.#opened.set(place.key, answer)
+    if (isStored) this.#memory.set(place.key, answer)
     return isStored
   }
 
@@ -152,6 +150,13 @@ export class AnswerCache {
     return this.#options.clock.now() < Math.min(expiresAt, storedAt + ttl * 1000)
   }
 
+  /** A reload that changes its size empties it: the store has the same. */
+  get #memory(): LRUCache<string, Answer> {
+    const size = this.#options.memory()
+    if (this.#opened.maxSize !== size) this.#opened = memoryOf(size)
+    return this.#opened
+  }
+
   #keys(): Secrets | null {
     const of = this.#options.secrets()
     if (of === null) return null
@@ -163,3 +168,11 @@ export class AnswerCache {
 
 /** Bytes that an entry takes besides its body. */
 const entrySize = 1024
+
+function memoryOf(maxSize: number): LRUCache<string, Answer> {
+  return new LRUCache({
+    maxSize,
+    maxEntrySize: Math.floor(maxSize * largestShare),
+    sizeCalculation: ({ body }) => body.length + entrySize,
+  })
+}

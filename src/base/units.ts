@@ -7,6 +7,7 @@ export const day = 24 * hour
 
 export const KiB = 2 ** 10
 export const MiB = 2 ** 20
+export const GiB = 2 ** 30
 export const TiB = 2 ** 40
 
 /** Rounds US dollars up to whole nanodollars, after correcting the inaccuracy of sums; a safe integer. */

@@ -164,6 +164,7 @@ export async function startAi(
   const answers = new AnswerCache({
     ...{ store, secrets: () => secrets, metrics: metrics.answers, clock: clock ?? systemClock },
     bounds: () => answerBounds,
+    memory: () => 2 ** 25,
     warnings: { warn: () => {} },
     ...(settings.room && { room: settings.room }),
   })

@@ -154,6 +154,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       corsOrigins: [],
       bodyLimit: 32 * 2 ** 20,
       uploadLimit: null,
+      reuse: { response: 10 * 2 ** 20, gateway: 2 ** 28, total: 2 ** 30, memory: 2 ** 25 },
       timeouts: { ...usualTimeouts, ...settings.timeouts },
       proxy: null,
       noProxy: [],

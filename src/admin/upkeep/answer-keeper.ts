@@ -7,7 +7,7 @@ interface AnswerKeeperOptions {
   readonly store: Pick<Store, 'answers'>
   readonly log: Logger
   /** The most bytes that all accounts may store together. */
-  readonly maxBytes: number
+  readonly maxBytes: () => number
 }
 
 /** Ms between two sweeps. */
@@ -38,7 +38,7 @@ export class AnswerKeeper {
   async #sweep(): Promise<void> {
     const { store, log, maxBytes } = this.#options
     try {
-      await store.answers.sweep(maxBytes)
+      await store.answers.sweep(maxBytes())
     } catch (err) {
       // The next sweep finds the same.
       if (!(err instanceof StoreUnreachable)) log.error({ err }, 'removing expired AI responses failed')

@@ -354,6 +354,14 @@ export interface FailoverConfig {
   readonly retryWithin: number // ms after which a failed attempt is the last; 0: none is
 }
 
+/** How much of responses to AI calls is stored, for calls that equal theirs or have their Idempotency-Key. */
+export interface ReuseConfig {
+  readonly response: number // bytes of one
+  readonly gateway: number // bytes of all those of a gateway
+  readonly total: number // bytes of all, and of those of an account
+  readonly memory: number // bytes that a process has in its memory besides
+}
+
 export interface AiConfig {
   readonly hosts: readonly string[] // lower-case exact names and IP addresses; empty: no AI routes
   readonly customNetworks: readonly string[] // where providers that accounts add may be, beside public addresses
@@ -361,6 +369,7 @@ export interface AiConfig {
   readonly corsOrigins: readonly string[] // the sites whose pages may call, as in Origin, or * alone; empty: none
   readonly bodyLimit: number // bytes of a body that is buffered
   readonly uploadLimit: number | null // bytes of one that is streamed to a provider; null: no limit
+  readonly reuse: ReuseConfig
   readonly timeouts: Timeouts
   readonly proxy: ProxyConfig | null // for providers with an https URL; null: they are reached directly
   readonly noProxy: readonly ProxyException[] // the providers for which it is not

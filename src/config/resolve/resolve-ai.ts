@@ -11,6 +11,7 @@ import { resolveFailover, resolveModels } from './resolve-failover.ts'
 import { withVersion } from '../settings/ai-rules.ts'
 import { resolveProxy } from '../settings/proxy-settings.ts'
 import { resolveLogExport } from '../settings/ai/log-export-settings.ts'
+import { resolveReuse } from '../settings/ai/reuse-settings.ts'
 import { resolveTls } from '../settings/tls-settings.ts'
 import { refuseOtherScheme, resolveTransport } from '../settings/transport-settings.ts'
 
@@ -23,6 +24,7 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
     cors: { origins },
     body,
     upload,
+    reuse,
     timeouts,
     proxy,
     no_proxy: noProxy,
@@ -43,6 +45,7 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
     corsOrigins: resolveOrigins(origins, findings),
     bodyLimit: body,
     uploadLimit: upload,
+    reuse: resolveReuse(reuse, findings),
     timeouts,
     proxy: resolveProxy(proxy),
     noProxy,

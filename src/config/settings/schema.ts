@@ -1,6 +1,6 @@
 // The schema of the configuration file, as data.
 
-import { day, hour, KiB, MiB, minute, second, TiB } from '../../base/units.ts'
+import { day, GiB, hour, KiB, MiB, minute, second, TiB } from '../../base/units.ts'
 import { access, zoneAccess } from './access-settings.ts'
 import { exceptions, proxy } from './proxy-settings.ts'
 import {
@@ -273,6 +273,12 @@ export const schema = mapping({
     cors: group({ origins: optional(list(placed(scalar(corsOrigin))), []) }),
     body: optional(scalar(size(0, 256 * MiB)), 32 * MiB),
     upload: optional(wordOr('off', scalar(size(0, TiB))), null),
+    reuse: group({
+      response: optional(placed(scalar(size(KiB, 64 * MiB))), null), // null: 10 MiB
+      gateway: optional(placed(scalar(size(MiB, TiB))), null), // null: 256 MiB
+      total: optional(placed(scalar(size(MiB, TiB))), null), // null: 1 GiB
+      memory: optional(scalar(size(MiB, 4 * GiB)), 32 * MiB),
+    }),
     timeouts: timeouts({ ...usualTimeouts, response: 10 * minute, idle: 2 * minute }),
     proxy: unlessGiven(['https_proxy', 'HTTPS_PROXY'], optional(proxy, null)),
     no_proxy: unlessGiven(['no_proxy', 'NO_PROXY'], optional(scalar(exceptions), [])),

@@ -12,7 +12,6 @@ import { Limiter } from '../../limits/limiter.ts'
 import { LimitsWatch } from '../../limits/limits-watch.ts'
 import { LogSeries } from '../../ai-logs/series/log-series.ts'
 import { TallyKeeper } from '../../activity/tally-keeper.ts'
-import { answerBounds } from '../../answers/answer-bounds.ts'
 import { DomainWatch } from '../../domains/domain-watch.ts'
 import { TxtLookup } from '../../domains/txt-lookup.ts'
 import { Attention } from '../../admin/attention/attention.ts'
@@ -43,6 +42,7 @@ export class Management {
   readonly #alerts: AlertWatch
   readonly #keeper: AuditKeeper
   readonly #answers: AnswerKeeper
+  #maxAnswerBytes: number
   readonly #watch: DomainWatch
   readonly #keyWatch: KeyWatch
   readonly #end = new AbortController()
@@ -64,7 +64,8 @@ export class Management {
     this.tallies = new TallyKeeper({ store, log })
     this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
     this.#keeper.start()
-    this.#answers = new AnswerKeeper({ store, log, maxBytes: answerBounds.all.bytes })
+    this.#maxAnswerBytes = config.ai.reuse.total
+    this.#answers = new AnswerKeeper({ store, log, maxBytes: () => this.#maxAnswerBytes })
     this.#answers.start()
     this.grants = new GrantKeeper({ store, log })
     this.grants.start()
@@ -110,6 +111,7 @@ export class Management {
 
   reload(config: Config): void {
     this.limits.reload(config)
+    this.#maxAnswerBytes = config.ai.reuse.total
     this.logExport.reload(config.ai.logExport)
   }
 

@@ -10,6 +10,7 @@ import { type AnnouncedKey, KeyAnnouncer, AnnouncedKeyLoader } from '../../store
 import type { LentRecord, Lent, Loan } from '../../store/cache/cache-handover.ts'
 import { openStore } from '../../store/open.ts'
 import type { Gateway, Token } from '../../store/records/records.ts'
+import type { AnswerBounds } from '../../store/answers/answer.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { GatewayDirectory } from '../../ai/gateway-directory.ts'
 import { CustomDirectory } from '../../ai/providers/custom-directory.ts'
@@ -19,7 +20,7 @@ import { PriceTable } from '../../ai/usage/prices.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
 import { Limiter } from '../../limits/limiter.ts'
 import { BudgetHolder } from '../../budgets/budget-holder.ts'
-import { answerBounds } from '../../answers/answer-bounds.ts'
+import { answerBoundsOf } from '../../answers/answer-bounds.ts'
 import { AnswerCache } from '../../answers/answer-cache.ts'
 import { ClaimedCalls } from '../../answers/claimed-calls.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
@@ -79,6 +80,7 @@ export class Services implements AiServices {
   readonly #sidePort: () => Endpoint
   readonly #keeper: Keeper | undefined
   #prices: PriceTable
+  #answerBounds: AnswerBounds
   #config: Pick<Config, 'ai' | 'oauth'>
   /** The last URL and its inputs: every refused call needs it. */
   #issuer: { readonly config: object; readonly sidePort: Endpoint; readonly url: string | null } | null = null
@@ -122,6 +124,7 @@ export class Services implements AiServices {
       kind === 'gateway' ? this.gateways.recall(key) : this.tokens.recall(kind, key),
     )
     this.#prices = pricesOf(config)
+    this.#answerBounds = answerBoundsOf(config.ai.reuse)
     const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
     const exported = { folder: spoolFolder(), config: config.ai.logExport }
     this.spool = new SpoolWriter({ ...exported, metrics: metrics.ai, log })
@@ -133,7 +136,8 @@ export class Services implements AiServices {
     })
     this.answers = new AnswerCache({
       ...{ store, secrets: () => this.secrets, clock: systemClock, metrics: metrics.answers },
-      bounds: () => answerBounds,
+      bounds: () => this.#answerBounds,
+      memory: () => this.#config.ai.reuse.memory,
       warnings: new LogThrottle(log, systemClock),
     })
     this.claimed = new ClaimedCalls({
@@ -168,6 +172,7 @@ export class Services implements AiServices {
   reload(config: Config): void {
     this.#config = config
     this.#prices = pricesOf(config)
+    this.#answerBounds = answerBoundsOf(config.ai.reuse)
     this.spool.reload(config.ai.logExport)
   }
 
