@@ -4,6 +4,7 @@ import { lstatSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { GivenAddresses } from '../../config/resolve/address-overrides.ts'
+import type { Guarding } from './ai-gateway/guard.ts'
 import type { settings as gatewaySettings } from './ai-gateway/settings.ts'
 import type { changes as clientSettings, filters as clientFilters } from './client/settings.ts'
 import type { access, addresses, config, Values, yes } from './options.ts'
@@ -14,6 +15,7 @@ export interface Input
   extends Values<typeof access & typeof addresses & typeof config & typeof yes>,
     Values<typeof clientFilters & typeof clientSettings>,
     Values<typeof gatewaySettings>,
+    Guarding,
     Spending,
     Values<typeof logFilters> {
   readonly accept?: string

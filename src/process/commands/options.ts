@@ -55,7 +55,7 @@ export const json = { json: flag('print JSON') }
 export const yes = { yes: flag('do not ask for confirmation') }
 
 export const access = {
-  account: text('ID', 'the account; default GATEHOUSE_ACCOUNT'),
+  account: text('ID', 'the account; default GATEHOUSE_ACCOUNT, else the only one of the token'),
   url: text('URL', 'the admin listener; default from the configuration'),
   config: text('PATH', 'the configuration to read the admin listener from'),
   'token-file': text('PATH', 'a file with the API token, or - for stdin; default GATEHOUSE_TOKEN'),

@@ -6,6 +6,7 @@ import type { Input } from '../input.ts'
 import { json } from '../../terminal/format.ts'
 import { complain, print, tell, tellDone } from '../../terminal/output.ts'
 import { off, rulesOf, withRules } from '../spending.ts'
+import { guardOf } from './guard.ts'
 import { type Setting, settingNames } from './settings.ts'
 import { gatewayIdFlaw, gateways, type ShownGateway, withGateway } from './gateways.ts'
 
@@ -17,10 +18,12 @@ export async function create(input: Input): Promise<number> {
   if (typeof settings === 'string') return complain(settings)
   const rules = rulesOf(input)
   if (typeof rules === 'string') return complain(rules)
+  const guard = guardOf(input)
+  if (typeof guard === 'string') return complain(guard)
   const limits = rules && { spend_limits: withRules(null, rules, input) }
   return withApi(input, async api => {
     const { result } = await api.ask<ShownGateway>('POST', gateways, {
-      body: { id, ...settings, ...limits },
+      body: { id, ...settings, ...limits, ...(guard && { dlp: guard(null) }) },
     })
     return tellDone(input, result, `Created the gateway ${id}. ${result.authentication ? closed : open}`)
   })
@@ -32,7 +35,9 @@ export async function set(input: Input): Promise<number> {
   if (typeof settings === 'string') return complain(settings)
   const rules = rulesOf(input)
   if (typeof rules === 'string') return complain(rules)
-  if (Object.keys(settings).length === 0 && rules === null)
+  const guard = guardOf(input)
+  if (typeof guard === 'string') return complain(guard)
+  if (Object.keys(settings).length === 0 && rules === null && guard === null)
     return complain('nothing to change; see gatehouse gateway set --help')
   return withGateway(input, async (api, path, id) => {
     const { before, after } = await changeAsRead<ShownGateway>(
@@ -42,10 +47,11 @@ export async function set(input: Input): Promise<number> {
         wholeOf(read, {
           ...settings,
           ...(rules && { spend_limits: withRules(read.spend_limits, rules, input) }),
+          ...(guard && { dlp: guard(read.dlp) }),
         }),
       'PUT',
     )
-    const members = [...settingNames.map(memberOf), 'spend_limits'] as const
+    const members = [...settingNames.map(memberOf), 'spend_limits', 'dlp'] as const
     const changed = members.filter(name => !isDeepStrictEqual(before[name], after[name]))
     tell(
       changed.length === 0

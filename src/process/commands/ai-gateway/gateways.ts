@@ -8,6 +8,7 @@ import { confirmed } from '../api/confirm.ts'
 import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
 import { inWords as limitsInWords, type WireLimits } from '../spending.ts'
+import { guardInWords, type WireGuard } from './guard.ts'
 
 export function list(input: Input): Promise<number> {
   return withApi(input, async api => {
@@ -67,6 +68,7 @@ const members = [
   'cache_invalidate_on_update',
   'cache_scope',
   'idempotency_keys',
+  'dlp',
   'stream_usage',
   'created_at',
   'modified_at',
@@ -78,6 +80,7 @@ function inWords(value: string | number | boolean | null): string {
 }
 
 function wordsOf(gateway: ShownGateway, name: (typeof members)[number]): string {
+  if (name === 'dlp') return gateway.dlp === null ? '-' : guardInWords(gateway.dlp)
   if (name !== 'spend_limits') return inWords(gateway[name])
   return gateway.spend_limits === null ? '-' : limitsInWords(gateway.spend_limits)
 }
@@ -117,6 +120,7 @@ export interface ShownGateway {
   readonly cache_invalidate_on_update: boolean
   readonly cache_scope: string
   readonly idempotency_keys: boolean
+  readonly dlp: WireGuard | null
   readonly stream_usage: boolean
   readonly created_at: string
   readonly modified_at: string

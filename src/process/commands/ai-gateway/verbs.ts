@@ -3,6 +3,7 @@
 import type { Command } from '../command.ts'
 import { access, yes } from '../options.ts'
 import { spending } from '../spending.ts'
+import { guarding } from './guard.ts'
 import { settings } from './settings.ts'
 
 export const gatewayCommands: Readonly<Record<string, Command>> = {
@@ -22,14 +23,14 @@ export const gatewayCommands: Readonly<Record<string, Command>> = {
   'gateway create': {
     usage: 'gateway create ID [OPTION]…',
     summary: 'Create an AI gateway; without options, calls need a token, and no bodies are kept.',
-    options: { ...settings, ...spending, ...access },
+    options: { ...settings, ...guarding, ...spending, ...access },
     arg: 'required',
     load: async () => (await import('./change.ts')).create,
   },
   'gateway set': {
     usage: 'gateway set ID [OPTION]…',
     summary: 'Change settings of an AI gateway; those without an option stay as they are.',
-    options: { ...settings, ...spending, ...access },
+    options: { ...settings, ...guarding, ...spending, ...access },
     arg: 'required',
     load: async () => (await import('./change.ts')).set,
   },

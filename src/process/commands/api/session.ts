@@ -15,7 +15,10 @@ export async function withApi(input: Input, use: (api: ApiClient) => Promise<num
   if (typeof access === 'string') return complain(access)
   if (access === null) return 2
   try {
-    return await use(new ApiClient(access))
+    if (access.account !== '') return await use(new ApiClient(access))
+    const accounts = await new ApiClient(access).outside.all<ShownAccount>('/accounts')
+    if (accounts.length !== 1) return complain(whichOf(accounts))
+    return await use(new ApiClient({ ...access, account: accounts[0]!.id }))
   } catch (cause) {
     if (cause instanceof ApiRefusal) tellMistakes(cause.mistakes)
     else if (cause instanceof ApiUnreachable) return refuse(cause.message)
@@ -65,11 +68,22 @@ function tellMistakes(mistakes: readonly ApiMistake[]): void {
   }
 }
 
+interface ShownAccount {
+  readonly id: string
+  readonly name: string
+}
+
+function whichOf(accounts: readonly ShownAccount[]): string {
+  const listed = accounts.map(({ id, name }) => `${id} (${name})`).join(', ')
+  return accounts.length === 0
+    ? 'the API token is for no account'
+    : `set the account with --account or GATEHOUSE_ACCOUNT; the API token is for several: ${listed}`
+}
+
+/** Its account is empty if none is given: it is then the only one of the token. */
 async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   const account = input.account ?? process.env.GATEHOUSE_ACCOUNT ?? ''
-  if (account === '')
-    return 'set the account with --account or GATEHOUSE_ACCOUNT; on the machine of the gateway, gatehouse account list shows its id'
-  if (!isId(account)) return 'an account id has 32 hexadecimal digits'
+  if (account !== '' && !isId(account)) return 'an account id has 32 hexadecimal digits'
   const url = input.url === undefined ? await configuredUrl(input) : baseOf(input.url)
   if (url === null)
     return input.url === undefined ? null : '--url must be a URL such as http://127.0.0.1:8081'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startApi } from '../../../admin/api.ts'
+import { allowing, startApi } from '../../../admin/api.ts'
 import { gatehouse, type Outcome } from '../../../help/command.ts'
 import { account } from '../../../tokens/token-with.ts'
 
@@ -118,6 +118,54 @@ test('set changes limits of what calls spend, and keeps what it does not name', 
   const ended = await gateway('set', 'support', ...off)
   assert.equal(ended.stderr, 'Changed unpriced_cost, spend_limits of the gateway support.\n')
   assert.match((await gateway('show', 'support')).stdout, /^spend_limits +-$/m)
+})
+
+test('the guard is set by options, and switched off and on', async t => {
+  const { gateway, keptOf } = await start(t)
+  await gateway(
+    'create',
+    'support',
+    '--guard',
+    'block:request=private_key,card_number',
+    '--guard',
+    'redact=*',
+  )
+  const guardOf = async () => (await keptOf('support'))!.guard!
+  const shown = (await guardOf()).rules.map(({ action, checks, patterns }) => [action, checks, patterns])
+  assert.deepEqual(shown, [
+    ['block', ['request'], ['private_key', 'card_number']],
+    ['redact', ['request', 'response'], ['*']],
+  ])
+  const line = async () => /^dlp +(.*)$/m.exec((await gateway('show', 'support')).stdout)![1]
+  assert.equal(await line(), 'block:request=private_key,card_number redact=*')
+  const off = await gateway('set', 'support', '--guard', 'off')
+  assert.equal(off.stderr, 'Changed dlp of the gateway support.\n')
+  assert.deepEqual([await line(), (await guardOf()).rules.length], ['off', 2])
+  await gateway('set', 'support', '--guard', 'on')
+  assert.match((await gateway('set', 'support', '--guard', 'on')).stderr, /^Nothing changed/)
+  assert.equal(await line(), 'block:request=private_key,card_number redact=*')
+  for (const wrong of [['drop=*'], ['redact'], ['on', 'redact=*'], ['block:all=*']]) {
+    const { code, stderr } = await gateway('set', 'support', ...wrong.flatMap(text => ['--guard', text]))
+    assert.deepEqual([code, /^gatehouse: --guard must be on or off alone/.test(stderr)], [2, true], stderr)
+  }
+  assert.match((await gateway('set', 'support', '--guard', 'flag=iban')).stderr, /profiles/)
+  assert.equal((await gateway('show', 'default')).stdout.match(/^dlp +(.*)$/m)![1], '-')
+})
+
+test('a token for one account needs no other word of it', async t => {
+  const api = await startApi(t)
+  const list = (token: string) =>
+    gatehouse(['gateway', 'list', '--url', api.origin], { GATEHOUSE_ACCOUNT: '', GATEHOUSE_TOKEN: token })
+  assert.match((await list(api.owner.value)).stdout, /^default /m)
+  const other = await api.addAccount('Other')
+  const both = allowing(['AI Gateway Read'], [account, other])
+  const { value } = await api.keepToken([], { policies: [both] })
+  const several = await list(value)
+  assert.equal(several.code, 2)
+  assert.match(several.stderr, new RegExp(`the API token is for several: .*${other} \\(Other\\)`))
+  assert.equal((await list((await api.keepToken(['AI Gateway Read'])).value)).code, 0)
+  const wrong = await list('svct_wrong')
+  assert.deepEqual([wrong.code, /\(10000|authentic/i.test(wrong.stderr)], [1, true], wrong.stderr)
 })
 
 test('what is wrong is said before or by the API, with nothing done', async t => {
