@@ -65,9 +65,11 @@ export class Trust implements StoreTrust {
   check(mark: Mark | null, seenBefore: Seen): void {
     const seen = this.#seen ?? seenBefore
     const doubt = doubtOf(mark ?? nothing, seenBefore)
-    // An operator has accepted the store as it is since the request.
-    if (doubt !== null && seenBefore.identity !== seen.identity) throw new StoreDegraded(doubt)
-    const isLate = doubt === null && doubtOf(mark!, seen) !== null
+    const doubtNow = doubtOf(mark ?? nothing, seen)
+    // Since the request, an operator has accepted the store as it is, or it came back whole.
+    const isSettled = doubtNow === null || seenBefore.identity !== seen.identity
+    if (doubt !== null && isSettled) throw new StoreDegraded(doubt)
+    const isLate = doubt === null && doubtNow !== null
     if (isLate) return
     if (doubt?.code === 'store_older' && !seen.isBehind) this.#seen = { ...seen, isBehind: true }
     if (doubt === null && (seen.isBehind || mark!.generation > seen.generation))

@@ -49,3 +49,22 @@ test('what was asked for of a store before another was accepted is not used, and
   assert.throws(() => trust.check(at(3, '3', 'b'.repeat(32)), asked), { name: 'StoreDegraded' })
   assert.deepEqual(codes(), [])
 })
+
+test('what was asked for before a store was accepted as it is is not used, and does not bring the doubt back', () => {
+  const { trust, codes } = start(10)
+  assert.throws(() => trust.check(at(5), trust.seen!), { name: 'StoreDegraded' })
+  const asked = trust.seen!
+  trust.expect(seen(5))
+  assert.throws(() => trust.check(at(5), asked), { name: 'StoreDegraded' })
+  assert.deepEqual([trust.seen, codes()], [seen(5), []])
+})
+
+test('what was asked for while a store lacked changes does not bring the doubt back once it has them, and others', () => {
+  const { trust, codes } = start(10)
+  assert.throws(() => trust.check(at(9), trust.seen!), { name: 'StoreDegraded' })
+  const asked = trust.seen!
+  trust.check(at(10), asked)
+  assert.throws(() => trust.check(at(11), asked), { name: 'StoreDegraded' })
+  trust.check(at(11), trust.seen!)
+  assert.deepEqual([trust.seen, codes()], [seen(11), []])
+})
