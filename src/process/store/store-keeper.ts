@@ -24,6 +24,7 @@ export class StoreKeeper {
   #isWhole = false
   #timer: NodeJS.Timeout | undefined
   #work: Promise<void> = Promise.resolve()
+  #unfollow: () => void = () => {}
 
   constructor(log: Logger) {
     this.#log = log
@@ -35,6 +36,8 @@ export class StoreKeeper {
     this.#path = memoryPath(store.location)
     if (this.#path !== null) await this.#remember(store, this.#path)
     await this.#look()
+    // What was seen must be on record before an operator can accept less: the file would not differ from it.
+    this.#unfollow = store.degradation.follow(() => this.#lookNow())
     this.#lookLater()
   }
 
@@ -51,6 +54,7 @@ export class StoreKeeper {
   }
 
   async close(): Promise<void> {
+    this.#unfollow()
     clearTimeout(this.#timer)
     await this.#work
     await this.#look()
@@ -58,9 +62,12 @@ export class StoreKeeper {
   }
 
   #lookLater(): void {
-    this.#timer = setTimeout(() => {
-      this.#work = this.#look().finally(() => this.#lookLater())
-    }, period).unref()
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#lookNow(), period).unref()
+  }
+
+  #lookNow(): void {
+    this.#work = this.#work.then(() => this.#look()).finally(() => this.#lookLater())
   }
 
   async #look(): Promise<void> {

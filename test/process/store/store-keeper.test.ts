@@ -108,6 +108,28 @@ test('a memory that is damaged has no store trusted, and what is accepted afterw
   assert.equal(memory().identity, (await doubted.mark())!.identity)
 })
 
+test('a store that lost a change before it was kept can be accepted as it is', async t => {
+  const redis = await startRedis(t)
+  const { path, open, memory } = await start(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { store } = await open(redis.url)
+  const [accepted, mark] = [readFileSync(path), String(await redis.ask('GET', '{gatehouse}:mark'))]
+  await store.tokens.insert(token())
+  await redis.ask('SET', '{gatehouse}:mark', mark)
+  await assert.rejects(store.accounts.list(), {
+    name: 'StoreDegraded',
+    message: /the last change is missing/,
+  })
+  await until(() => memory().isBehind)
+  assert.equal(memory().generation, 1)
+  writeFileSync(path, accepted)
+  await until(() => {
+    t.mock.timers.tick(1_000)
+    return !store.trust.isDoubted
+  })
+  assert.deepEqual(readFileSync(path), accepted)
+})
+
 test('a folder that cannot be written to is told once, and that it can be again; a store in memory is not kept', async t => {
   const { folder, path, open, memory, lines } = await start(t)
   await open('sqlite::memory:')
