@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { SpendRule } from '../../src/store/records/budget-rule.ts'
 import type { Gateway } from '../../src/store/records/records.ts'
-import { bucketsOf } from '../../src/budgets/buckets.ts'
+import { bucketsOf, rulesOfToken } from '../../src/budgets/buckets.ts'
 import { call, completion, json, startAi } from '../help/ai.ts'
 import { costOf, hasty, prices, rule, spentOf } from '../help/budgeted.ts'
 import { startOrigin } from '../help/origin.ts'
@@ -252,4 +252,35 @@ test('a budget that starts over while a call is under way counts the call', asyn
   resolve()
   await asked
   assert.equal(await spentOf(ai), 110)
+})
+
+test('a call whose token is deleted goes on, and is charged to the budgets of both', async t => {
+  const { promise: deleted, resolve } = Promise.withResolvers<void>()
+  const { ai, text, spentSince } = await start(t, async wire => {
+    await wire.send(head + opening + delta)
+    await deleted
+    await wire.send(counted + done)
+  })
+  const { store, account } = ai
+  const spendLimits = { isEnabled: true, rules: [tokens] }
+  const value = await ai.mint({ spendLimits })
+  const token = (await store.tokens.list(account, { offset: 0, limit: 10 })).items.find(
+    one => one.spendLimits !== undefined,
+  )!
+  const [bucket] = rulesOfToken(token).map(rule => rule.bucketWith([], Date.now()))
+  const sum = async () => (await store.budgets.read(account, [bucket!]))[0]!
+  const wire = await ai.edge.connect()
+  const request = text().replaceAll(ai.token, value)
+  await wire.send(request)
+  await wire.until('tokens. ')
+  await until(async () => (await sum()).leased > 0)
+  const reported = new Promise<void>(resolve => void store.changes.follow(() => resolve()))
+  await store.tokens.remove(account, token.id)
+  await reported
+  assert.equal((await ai.edge.ask(request)).status, 401)
+  resolve()
+  await wire.until('[DONE]')
+  await until(async () => (await sum()).leased === 0)
+  assert.equal((await sum()).spent, 110)
+  assert.equal(await spentSince(), 110)
 })
