@@ -19,8 +19,9 @@ const media = /^(?:audio|image)\/[\w.+-]+[ \t]*(?:;|$)/i
  * body that is complete and no error. Of a coding or a type that is not known here, nobody can tell.
  */
 export function isWholeResponse({ contentType, isEventStream, isEncoded, body }: EndedResponse): boolean {
-  if (isEncoded || contentType === null || body.length === 0) return false
+  if (isEncoded || body.length === 0) return false
   if (isEventStream) return isWholeStream(body)
+  if (contentType === null) return false
   if (json.test(contentType)) return isResult(parse(body.toString()))
   if (jsonLines.test(contentType)) return isWholeList(body.toString())
   // The transfer says where it ends.

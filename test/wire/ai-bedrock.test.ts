@@ -372,3 +372,50 @@ test('a machine without a role gets an error, and no call is sent', async t => {
   match(response.text, /could not get a key for aws-bedrock/)
   equal(provider.requests.length, 0)
 })
+
+test('native streams in frames are reused as they came, if they came to their end', async t => {
+  const whole = events.map(event => chunk(JSON.stringify(event)))
+  const metadata = { usage: { inputTokens: 10, outputTokens: 4 } }
+  const converse = [
+    frame(event('contentBlockDelta'), JSON.stringify({ delta: { text: 'Hello.' }, contentBlockIndex: 0 })),
+    frame(event('messageStop'), '{"stopReason":"end_turn"}'),
+    frame(event('metadata'), JSON.stringify(metadata)),
+  ]
+  const broken = Buffer.from(whole.at(-1)!)
+  broken[broken.length - 1]! ^= 1
+  const failed = frame({ ':message-type': 'exception', ':exception-type': 'throttlingException' }, '{}')
+  for (const [frames, isReused] of [
+    [whole, true],
+    [converse, true],
+    [whole.slice(0, -1), false],
+    [[...whole.slice(0, -1), broken], false],
+    [[...whole, failed], false],
+    [[...whole, Buffer.from('rest')], false],
+    [converse.slice(0, 1), false],
+  ] as const) {
+    const { native, ai } = await start(t, () => framed(...frames), { gateway: { cacheTtl: 60 } })
+    const path = `/model/${model}/${frames === converse ? 'converse' : 'invoke-with-response'}-stream`
+    const [first, second] = [await native(path, { messages: [] }), await native(path, { messages: [] })]
+    equal(first.field('svc-aig-cache-status'), 'MISS')
+    equal(second.field('svc-aig-cache-status'), isReused ? 'HIT' : 'MISS')
+    deepEqual(second.body, first.body)
+    equal(second.field('content-type'), 'application/vnd.amazon.eventstream')
+    const [entry] = await ai.logged(2)
+    deepEqual([entry!.cached, entry!.saved?.tokensOut], isReused ? [true, 4] : [false, undefined])
+  }
+})
+
+const event = (type: string) => ({ ':message-type': 'event', ':event-type': type })
+
+test('a guard that blocks or redacts stops streams in frames, and one that flags says that it could not look', async t => {
+  for (const action of ['block', 'redact', 'flag'] as const) {
+    const rule = { id: 'all', isEnabled: true, action, checks: ['response'], patterns: ['*'] } as const
+    const { native } = await start(t, stream, { gateway: { guard: { isEnabled: true, rules: [rule] } } })
+    const response = await native(`/model/${model}/invoke-with-response-stream`, { messages: [] })
+    const isFlag = action === 'flag'
+    equal(response.status, isFlag ? 200 : 403)
+    match(response.field('svc-aig-dlp')!, /"unreadable"/)
+    equal(response.body.includes('Hello.'), false)
+    equal(response.field('content-type')!.includes('eventstream'), isFlag)
+  }
+})

@@ -148,7 +148,10 @@ function parse(text: string): unknown {
 
 const framed = /^application\/vnd\.amazon\.eventstream[ \t]*(?:;|$)/i
 
-export function hasEventFrames({ contentType, isEncoded }: ResponseHead): boolean {
+export function hasEventFrames({
+  contentType,
+  isEncoded,
+}: Pick<ResponseHead, 'contentType' | 'isEncoded'>): boolean {
   return contentType !== null && !isEncoded && framed.test(contentType)
 }
 

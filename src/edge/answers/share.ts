@@ -7,6 +7,7 @@ import { usageOf } from '../../ai/usage/usage.ts'
 import type { Framing } from '../../http1/body/body.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { EventFrames, hasEventFrames } from '../ai-call/event-frames.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { endClaim } from './claim-end.ts'
 
@@ -36,10 +37,18 @@ export function shareEnd(x: Exchange, ai: AiExchange, flight: Flight, framing: F
   // Of a body that only its connection ends, a stream alone tells where that is.
   if (!isGood || !flight.isWhole || !(isDelimited || head.isEventStream)) return
   const { body } = flight
-  if (!isWholeResponse({ ...head, body })) return
+  if (!(hasEventFrames(head) ? areWhole(body) : isWholeResponse({ ...head, body }))) return
   const storedAt = x.plane.clock.now()
   const expiresAt = storedAt + ai.cacheControls!.ttl * 1000
   answers.put(flight.place, { head, use: flight.use, storedAt, expiresAt, body })
+}
+
+/** Whether the frames of AWS are those of a stream that came to its true end. */
+function areWhole(body: Buffer): boolean {
+  const frames = new EventFrames()
+  const events = frames.push(body)
+  if (events === null || events === false || !frames.isWhole) return false
+  return isWholeResponse({ contentType: null, isEventStream: true, isEncoded: false, body: events })
 }
 
 function answerHead(head: ResponseHead): AnswerHead {
@@ -60,7 +69,8 @@ const noUse: AnswerUse = { tokensIn: null, tokensOut: null, cost: null }
 function useOf({ tap, plane }: Exchange, ai: AiExchange, flight: Flight): AnswerUse {
   const capture = tap === null ? null : tap.response
   if (capture?.isEncoded || (capture === null && !flight.isWhole)) return noUse
-  const { isEventStream } = flight.head!
+  // The log has the events of frames.
+  const isEventStream = flight.head!.isEventStream || (capture !== null && hasEventFrames(flight.head!))
   const head = capture === null ? flight.body : capture.head()
   const tail = capture === null ? empty : capture.tail()
   const usage = usageOf({ head, tail, isEventStream, isWhole: true })
