@@ -134,7 +134,9 @@ export class AnswerCache {
     const { store, metrics, warnings, bounds } = this.#options
     this.room.bytes += sealed.length
     try {
-      const isStored = await store.answers.write(place, sealed, expiresAt, bounds())
+      const { answer, ...others } = bounds()
+      const stored = { answer: answer + maxAbout, ...others }
+      const isStored = await store.answers.write(place, sealed, expiresAt, stored)
       metrics.writes[isStored ? 'stored' : 'dropped'].inc()
       return isStored
     } catch (err) {
@@ -166,6 +168,8 @@ export class AnswerCache {
   }
 }
 
+/** Bytes of a sealed response besides its body: a head has far fewer. */
+const maxAbout = 256 * 1024
 /** Bytes that an entry takes besides its body. */
 const entrySize = 1024
 

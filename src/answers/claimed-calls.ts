@@ -16,6 +16,8 @@ interface ClaimedCallsOptions {
 /** A call as the claim has it; `ray` is its own, which others are told. */
 export interface CallOnce {
   readonly place: AnswerPlace
+  /** Of the response, which only calls under the same guard get. */
+  readonly answerPlace: AnswerPlace
   /** HMAC of what makes it the same call. */
   readonly fingerprint: string
   readonly ray: string

@@ -9,6 +9,7 @@ import { openRedis } from '../store/redis/open.ts'
 
 const call = (key: string, more: Partial<CallOnce> = {}): CallOnce => ({
   ...{ place: { account: 'a', gateway: 'default', key }, fingerprint: 'f', ray: 'ray-1' },
+  answerPlace: { account: 'a', gateway: 'default', key: `of-${key}` },
   ...more,
 })
 const warnings = { warn: () => {} }

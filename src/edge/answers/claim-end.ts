@@ -12,14 +12,16 @@ export function endClaim(x: Exchange, ai: AiExchange, flight: Flight, isDelimite
   const head = flight.head!
   ai.claim = null
   if (head.status > 299) return claim.end(ai.mayHaveWorkedBefore ? 'broken' : 'released')
-  const { isWhole, place, use } = flight
+  const { isWhole, use } = flight
   const body = isWhole ? flight.body : none
   // Of a body that only its connection ends, a stream alone tells where that is.
   if (!isWhole || !(isDelimited || (head.isEventStream && isWholeResponse({ ...head, body }))))
     return claim.end('broken')
   const storedAt = x.plane.clock.now()
   const answer = { head, use: use!, storedAt, expiresAt: storedAt + lifetime, body }
-  void x.plane.ai!.answers!.keep(place, answer).then(isStored => claim.end(isStored ? 'made' : 'broken'))
+  void x.plane
+    .ai!.answers!.keep(claim.call.answerPlace, answer)
+    .then(isStored => claim.end(isStored ? 'made' : 'broken'))
 }
 
 /** Ends the claim of a call without a whole response: only if nothing was done, another one may be made. */

@@ -114,7 +114,7 @@ class Repetition {
   }
 
   async #replay({ ray }: EarlierCall): Promise<Outcome> {
-    const { place } = this.#call
+    const { answerPlace: place } = this.#call
     if (this.#answers.room.isFull) return this.#refuse('unavailable', unavailable)
     const seconds = lifetime / 1000
     const answer = this.#answers.inMemory(place, seconds) ?? (await this.#answers.inStore(place, seconds))
@@ -220,13 +220,15 @@ class Pausing implements RequestHandler {
 
 /** The key stands for the calls of one token, or of one user of an app, alone. */
 function callOf(x: Exchange, ai: AiExchange, answers: AnswerCache): CallOnce {
-  const { account, id, createdAt } = ai.gateway!
+  const { account, id, createdAt, guard } = ai.gateway!
   const whose = ['idempotency-key', account, id, String(createdAt), ...scopeOf(ai, true)]
   const key = answers.keyOf([...whose, ai.idempotencyKey!], [])
   const what = [ai.target.api, x.head.target, ai.fields.contentType]
   const body = ai.received ?? ai.body ?? none
   const fingerprint = answers.keyOf([...whose, ...what], [body])
-  return { place: { account, gateway: id, key }, fingerprint, ray: x.ray }
+  const guarded = answers.keyOf([...whose, 'guard', JSON.stringify(guard ?? null), ai.idempotencyKey!], [])
+  const placeOf = (key: string) => ({ account, gateway: id, key })
+  return { place: placeOf(key), answerPlace: placeOf(guarded), fingerprint, ray: x.ray }
 }
 
 const none = Buffer.alloc(0)
