@@ -42,6 +42,10 @@ export const scenarios = {
   log: governedBy('log'),
   governed: governedBy('governed'),
   budgets: governedBy('budgets'),
+  /** Chats without token and log whose response is reused, and ones that the guard looks at; streams with it, and all that is usual. */
+  hit: governedBy('hit'),
+  guarded: governedBy('guarded'),
+  guardedStream: { mix: 'ttft', peer: (name, root) => gatehouseWith('guardedAsUsual', name, { root }) },
   rest: { mix: 'chat', peer: (name, root) => gatehouseAi('REST', name, { root }) },
   alias: { mix: 'alias', peer: (name, root) => gatehouseAi('alias', name, { root }) },
   unknown: native('unknown'),

@@ -81,6 +81,9 @@ const farBudgets = {
   },
 }
 
+/** The guard with all its patterns, which holds back what may be the beginning of one. */
+const guard = { dlp: { policies: [{ action: 'BLOCK', profiles: ['*'] }] } }
+
 /** The settings that cost something, each alone and all together. */
 const governance = {
   open: { ...noToken, ...noLog },
@@ -89,9 +92,12 @@ const governance = {
   log: { ...noToken, ...log },
   governed: { ...token, ...log, ...farLimit },
   budgets: { ...token, ...log, ...farLimit, ...farBudgets },
+  hit: { ...noToken, ...noLog, cache_ttl: 86_400 },
+  guarded: { ...noToken, ...noLog, ...guard },
+  guardedAsUsual: { ...token, ...log, ...guard },
 } as const
 
-/** The native route of a gateway with some of what governs: nothing, a token, log entries without or with bodies, or all and a rate limit that is far away, or also three budgets. */
+/** The native route of a gateway with some of what governs: nothing, a token, log entries without or with bodies, or all and a rate limit that is far away, or also three budgets; with nothing else, reuse of responses, or the guard, which also comes with what is usual. */
 export function gatehouseWith(
   settings: keyof typeof governance,
   name: string,
