@@ -20,7 +20,8 @@ const wide = { width: 1280, height: 800 }
 
 test('every page of the API can be used, narrow and wide, light and dark', async t => {
   const facts = { unready: () => null, metricsAccess: 'direct', metrics: async () => '' } as const
-  const server = new AdminServer(facts, bug => assert.fail(String(bug)))
+  const bugs: unknown[] = []
+  const server = new AdminServer(facts, bug => bugs.push(bug))
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   t.after(() => server.close())
   const page = await (await browser.newContext({ viewport: narrow })).newPage()
@@ -29,7 +30,9 @@ test('every page of the API can be used, narrow and wide, light and dark', async
   const groups = new Map(described.toReversed().map(({ id, tag }) => [tag, `/${id}`]))
   const first = new Set(['', ...groups.values()])
   for (const path of ['', ...described.map(({ id }) => `/${id}`)]) {
-    await page.goto(`http://127.0.0.1:${port}/docs/api${path}`)
+    await page
+      .goto(`http://127.0.0.1:${port}/docs/api${path}`)
+      .catch(cause => assert.fail(String(bugs[0] ?? cause)))
     await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
     assert.deepEqual(await crossingsOf(page), [], `${path}, narrow`)
     if (!first.has(path)) continue

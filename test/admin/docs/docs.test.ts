@@ -15,14 +15,14 @@ const operations = operationsOf(document as unknown as Document)
 /** Starts a side port; returns what loads a path of it. */
 async function startSidePort(t: TestContext) {
   const facts = { unready: () => null, metricsAccess: 'direct', metrics: async () => '' } as const
-  const server = new AdminServer(facts, bug => assert.fail(String(bug)))
+  const { promise: crashed, reject } = Promise.withResolvers<never>()
+  crashed.catch(() => {})
+  const server = new AdminServer(facts, reject)
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   t.after(() => server.close())
   return async (path: string, accept = 'text/html') => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      headers: { accept },
-      redirect: 'manual',
-    })
+    const asked = fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept }, redirect: 'manual' })
+    const response = await Promise.race([asked, crashed])
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
 }
