@@ -1,11 +1,12 @@
 // The end of an event stream, needed to finish it cleanly if its origin dies.
 
+import { lf } from '../../http1/fields/characters.ts'
+
 export class EventStream {
   /** Then nothing can be appended. */
   readonly isEncoded: boolean
-  /** The last bytes of `#noted` ones, of which the next one goes to `#noted % endLength`. */
-  readonly #last = new Uint8Array(endLength)
-  #noted = 0
+  /** Enough for a truncated field name and the blank line before it. */
+  #end = ''
   readonly #isNumbered: boolean
   /** The end of what was searched for numbers, where one may have begun. */
   #unread = ''
@@ -18,12 +19,15 @@ export class EventStream {
   }
 
   note(bytes: Buffer): void {
-    const last = this.#last
-    let noted = this.#noted
-    for (let i = Math.max(bytes.length - endLength, 0); i < bytes.length; i++)
-      last[noted++ % endLength] = bytes[i]!
-    this.#noted = noted
+    // Most runs of bytes are whole events.
+    if (bytes[bytes.length - 1] === lf && bytes[bytes.length - 2] === lf) this.#end = '\n\n'
+    else this.#noteCut(bytes)
     if (this.#isNumbered) this.#findNumber(bytes)
+  }
+
+  #noteCut(bytes: Buffer): void {
+    const end = bytes.toString('latin1', Math.max(bytes.length - endLength, 0))
+    this.#end = end.length === endLength ? end : (this.#end + end).slice(-endLength)
   }
 
   /** In text, quotes are escaped. */
@@ -41,25 +45,18 @@ export class EventStream {
     return !this.isEncoded && this.#end.endsWith('\n')
   }
 
-  get #end(): string {
-    const split = this.#noted % endLength
-    const end = String.fromCharCode(...this.#last.subarray(split), ...this.#last.subarray(0, split))
-    return this.#noted < endLength ? end.slice(endLength - this.#noted) : end
-  }
-
   /**
    * What must precede a last event. A line that was cut becomes part of it, and is never taken for complete.
    * A cut first field name becomes an event of its own, since some readers (Google's SDK) look for `data:`
    * only at the start.
    */
   get opening(): string {
-    const end = this.#end
-    if (pieceOfName.test(end)) return '.\n\n'
-    return end === '' || /[\r\n]$/.test(end) ? '' : '\n'
+    if (pieceOfName.test(this.#end)) return '.\n\n'
+    return this.#end === '' || /[\r\n]$/.test(this.#end) ? '' : '\n'
   }
 }
 
 const numberName = '"sequence_number"'
 const pieceOfName = /(?:^|\n\n|\r\r|\r\n\r\n)[a-z]{1,5}$/
-/** More than the longest piece with the blank line before it, so that `^` is the start of the stream. */
-const endLength = 16
+/** One more than the longest piece, so that `^` is the start of the stream. */
+const endLength = 10

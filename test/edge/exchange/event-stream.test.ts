@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { EventStream } from '../../../src/edge/exchange/event-stream.ts'
 
 /** Gives what stands before a last event, after these runs of bytes. */
@@ -43,6 +44,19 @@ test('a piece of a name becomes an event of its own, without data', () => {
     ['1\r\rid'],
   ])
     assert.equal(openingAfter(...runs), '.\n\n', JSON.stringify(runs))
+})
+
+test('what precedes a last event is the same however the bytes before it are cut', () => {
+  const text = fc.array(fc.constantFrom('\n', '\n', '\r', 'da', ':x'), { maxLength: 12 })
+  fc.assert(
+    fc.property(text, fc.array(fc.nat({ max: 24 }), { maxLength: 4 }), (letters, cuts) => {
+      const whole = letters.join('')
+      const borders = [0, ...cuts.sort((a, b) => a - b), whole.length]
+      const runs = borders.slice(1).map((border, i) => whole.slice(borders[i], border))
+      assert.equal(openingAfter(...runs), openingAfter(...whole), JSON.stringify(runs))
+    }),
+    { numRuns: 2000 },
+  )
 })
 
 /** Gives the number of a last event, after these runs of bytes. */
