@@ -36,7 +36,8 @@ export function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number
     responseContentType: responseType(tap.head?.contentType ?? null),
     requestEncoding: cut(ai.fields.contentEncoding),
     responseEncoding: cut(tap.head?.contentEncoding ?? null),
-    ...(ai.provider!.hasFrames && tap.head !== null && { headCounts: countsOfBedrock(tap.head.fields) }),
+    // Members after a spread are defined one by one, each by a call of the runtime.
+    headCounts: ai.provider!.hasFrames && tap.head !== null ? countsOfBedrock(tap.head.fields) : null,
     keepsPayloads: tap.keepsPayloads,
     request: tap.request,
     response: tap.response,
