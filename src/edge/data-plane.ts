@@ -86,6 +86,7 @@ export class DataPlane implements Plane {
   securePort = 443
   readonly abandoned: Plane['abandoned'] = new Set()
   readonly checkpoints = new StreamCheckpoints()
+  readonly isRehearsal = false
   isDraining = false
   isGoingAway = false
   #access: AccessParts

@@ -31,6 +31,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   undici: [
     'admin/budget-alerts/webhook.ts',
     'edge/cloud-keys/key-call.ts',
+    'edge/gates/forward-gate.ts',
     'edge/gates/key-set.ts',
     'log-export/https-receiver.ts',
   ],

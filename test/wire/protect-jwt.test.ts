@@ -113,7 +113,7 @@ test('whatever stands in Authorization, only a signed token passes', async t => 
   const value = fc.oneof(
     fc.string({ maxLength: 60 }).map(text => text.replace(/[^ -~]/g, '')),
     fc
-      .tuple(fc.nat(good.length - 1), fc.constantFrom('A', 'b', '.', '=', ' ', ','))
+      .tuple(fc.integer({ min: 1, max: good.length - 1 }), fc.constantFrom('A', 'b', '.', '=', ' ', ','))
       .map(([at, letter]) => `Bearer ${good.slice(0, at)}${letter}${good.slice(at)}`),
     fc.nat(good.length - 1).map(at => `Bearer ${good.slice(0, at)}`),
   )
@@ -142,8 +142,10 @@ test('fields with claims are set by the gateway and never by the client', async 
   assert.doesNotMatch(sent.lines.join(), /mallory/)
   await edge.ask(
     request('POST /', `Authorization: Bearer ${token}`, 'Transfer-Encoding: chunked') +
-      chunks('a').replace(/\r\n$/, 'X-User: mallory\r\nx_user: mallory\r\n\r\n'),
+      chunks('a') +
+      '0\r\nX-User: mallory\r\nx_user: mallory\r\n\r\n',
   )
+  assert.equal(origin.requests.length, 2)
   const { trailers, lines } = origin.requests.at(-1)!
   assert.doesNotMatch([...trailers, ...lines].join(), /mallory/)
 })

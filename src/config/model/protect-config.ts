@@ -36,7 +36,19 @@ export interface ClaimField {
   readonly claim: string
 }
 
-export type GateConfig = JwtGateConfig
+/** An outside authorizer, which is asked about each request. */
+export interface ForwardGateConfig {
+  readonly kind: 'forward'
+  readonly url: string
+  readonly ca: string | null // PEM of authorities that the connection trusts besides those of Node
+  readonly networks: readonly string[] // where it may be, beside public addresses
+  readonly timeout: number // ms for its whole response
+  readonly concurrency: number // questions of a process at a time
+  readonly send: readonly string[] // the request fields that it gets, in lower case
+  readonly copy: readonly string[] // the response fields that origins get
+}
+
+export type GateConfig = JwtGateConfig | ForwardGateConfig
 
 /** The gates in the order in which they are tried; at least one. */
 export type ProtectConfig = readonly GateConfig[]

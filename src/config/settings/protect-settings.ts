@@ -1,5 +1,6 @@
 // The settings of the gates of a zone or route: who may pass.
 
+import { minute, second } from '../../base/units.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import { AddressSet } from '../../net/address/address.ts'
 import { isPublic } from '../../net/address/public-address.ts'
@@ -7,6 +8,7 @@ import { isIP } from 'node:net'
 import { type Findings, type Place, stepInto } from '../file/mistake.ts'
 import {
   type ClaimField,
+  type ForwardGateConfig,
   type GateConfig,
   type JwtGateConfig,
   jwtAlgorithms,
@@ -15,7 +17,17 @@ import {
 import { claimCondition } from '../shape/expression-shape.ts'
 import { httpScheme, isLoopback } from '../shape/host-rules.ts'
 import { refuseRepeats } from '../shape/name-checks.ts'
-import { accept, certificates, matching, network, oneOf, truth } from '../shape/rules.ts'
+import {
+  accept,
+  certificates,
+  duration,
+  headerName,
+  matching,
+  network,
+  oneOf,
+  truth,
+  whole,
+} from '../shape/rules.ts'
 import {
   dictionary,
   formed,
@@ -45,13 +57,25 @@ const claimName = matching(/^[!-~]{1,500}$/, 'must be the name of a claim, such 
 const keySetRule =
   'must be the https URL of a key set, or http on loopback, such as https://id.example/jwks.json'
 
-/** Accepts the URL of a key set. */
-const keySetUrl: Rule<string> = formed(readKeySetUrl, { pattern: httpScheme, rule: keySetRule })
+const keySetUrl = urlOf(keySetRule, isPrivateEnough)
 
-function readKeySetUrl(text: string): Reading<string> {
-  const url = /^https?:\/\/[!-~]{1,2000}$/i.test(text) && !/[#@\\]/.test(text) ? URL.parse(text) : null
-  const isSafe = url !== null && (url.protocol === 'https:' || isLoopback(hostIn(url)))
-  return accept(isSafe ? url.href : undefined, keySetRule)
+const authorizerUrl = urlOf(
+  'must be the https URL of an authorizer, or http with allow_networks, such as https://auth.example/verify',
+  () => true,
+)
+
+/** Accepts a URL that is asked for more than a page. */
+function urlOf(rule: string, isAllowed: (url: URL) => boolean): Rule<string> {
+  return formed(read, { pattern: httpScheme, rule })
+
+  function read(text: string): Reading<string> {
+    const url = /^https?:\/\/[!-~]{1,2000}$/i.test(text) && !/[#@\\]/.test(text) ? URL.parse(text) : null
+    return accept(url !== null && isAllowed(url) ? url.href : undefined, rule)
+  }
+}
+
+function isPrivateEnough(url: URL): boolean {
+  return url.protocol === 'https:' || isLoopback(hostIn(url))
 }
 
 function hostIn({ hostname }: URL): string {
@@ -68,6 +92,18 @@ const jwt = mapping({
   when: optional(claimCondition(), null),
   fields: optional(dictionary(fieldName, placed(scalar(claimName))), new Map<string, never>()),
   forward_token: optional(scalar(truth), false),
+})
+
+const keptFields = ['authorization', 'cookie', 'accept'] as const
+
+const forward = mapping({
+  url: required(placed(scalar(authorizerUrl))),
+  ca: optional(scalar(certificates, { unprinted: true }), null),
+  allow_networks: optional(list(scalar(network)), []),
+  timeout: optional(scalar(duration(10, minute)), 5 * second),
+  concurrency: optional(scalar(whole(1, 10_000)), 100),
+  send: optional(oneOrMore(scalar(headerName)), keptFields),
+  copy: optional(oneOrMore(placed(scalar(fieldName))), []),
 })
 
 /** Accepts a field that gates may set: not one that clients need for other purposes. */
@@ -91,7 +127,7 @@ const taken: ReadonlySet<string> = new Set([
   'range',
 ])
 
-const gate = mapping({ jwt: optional(placed(jwt), null) })
+const gate = mapping({ jwt: optional(placed(jwt), null), forward: optional(placed(forward), null) })
 
 /** Off, or one gate, or several of which one must let a request in. */
 export const protect = wordOr('off', mappingOrList(placed(gate)))
@@ -105,10 +141,34 @@ export function resolveProtect(
   return setting.value.flatMap(({ value, ...place }) => resolveGate(value, place, findings))
 }
 
-function resolveGate({ jwt }: Value<typeof gate>, place: Place, findings: Findings): GateConfig[] {
+function resolveGate({ jwt, forward }: Value<typeof gate>, place: Place, findings: Findings): GateConfig[] {
+  if (jwt !== null && forward !== null) findings.flaw(place, 'has two gates: make each an item of a list')
   if (jwt !== null) return resolveJwt(jwt.value, findings)
-  if (!findings.concern(place.path)) findings.flaw(place, 'must have a gate: jwt')
+  if (forward !== null) return resolveForward(forward.value, findings)
+  if (!findings.concern(place.path)) findings.flaw(place, 'must have a gate: jwt or forward')
   return []
+}
+
+function resolveForward(settings: Value<typeof forward>, findings: Findings): ForwardGateConfig[] {
+  const { url, ca, timeout, concurrency, send, copy, allow_networks: networks } = settings
+  const names = copy.map(name => ({ ...name, value: name.value.toLowerCase() }))
+  refuseRepeats(names, 'a header can be copied only once, whatever its case', findings)
+  if (url === null) return []
+  refuseProhibited(url, networks, findings)
+  if (networks.length === 0 && !isPrivateEnough(new URL(url.value)))
+    findings.flaw(url, 'must use https, or be in a network of your own that allow_networks lists')
+  return [
+    {
+      kind: 'forward',
+      url: url.value,
+      ca,
+      networks,
+      timeout,
+      concurrency,
+      send: send.map(name => name.toLowerCase()),
+      copy: copy.map(({ value }) => value),
+    },
+  ]
 }
 
 function resolveJwt(settings: Value<typeof jwt>, findings: Findings): JwtGateConfig[] {

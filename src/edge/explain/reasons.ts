@@ -144,12 +144,15 @@ const reasons: Readonly<Record<StepName, Explain>> = {
 function protectReason({ route, admission }: Exchange, refusal: Refusal | null): Reason {
   const gates = route?.gates ?? null
   if (gates === null) return { reason: 'The route has no gates.' }
-  const compared = gates.map(({ kind, config }) => ({ what: kind, value: null, with: config.issuer }))
+  const compared = gates.map(({ kind, config }) => ({
+    what: kind,
+    value: null,
+    with: config.kind === 'forward' ? config.url : config.issuer,
+  }))
   if (refusal !== null) return { reason: `${messageOf(refusal)}.`, compared }
-  return {
-    reason: admission === null ? 'Let in.' : `Let in as ${redacted(String(admission.claims.sub))}.`,
-    compared,
-  }
+  const subject = admission?.claims.sub
+  if (typeof subject === 'string') return { reason: `Let in as ${redacted(subject)}.`, compared }
+  return { reason: 'An authorizer would be asked, and is taken to let it in.', compared }
 }
 
 function previewReason({ isPreview, snapshot }: Exchange, refusal: Refusal | null): string {

@@ -170,6 +170,7 @@ function planeOf(
     documentation: plane.documentation,
     abandoned: new Set(),
     checkpoints: { add: () => {} },
+    isRehearsal: true,
     isDraining: false,
     isGoingAway: false,
   }

@@ -5,13 +5,22 @@ import type { HeaderChanges } from '../rewrite/headers.ts'
 
 /** Why a request is not let in. */
 export interface GateFault {
-  readonly kind: 'missing' | 'invalid' | 'insufficient' | 'unavailable'
+  readonly kind: 'missing' | 'invalid' | 'insufficient' | 'refused' | 'unavailable'
   /** For the access log. */
   readonly cause: { readonly code: string }
   /** Seconds to wait; 0 if that does not help. */
   readonly wait: number
   /** The value of WWW-Authenticate; null for none. */
   readonly challenge: string | null
+  /** What the client gets if no gate lets it in; `refused` has one. */
+  readonly relayed?: Relayed
+}
+
+/** The response of an authorizer: its field lines, and its body in latin1. */
+export interface Relayed {
+  readonly status: number
+  readonly lines: string
+  readonly body: string
 }
 
 /** That a request is let in, and later ones with the same credential. */

@@ -1,15 +1,16 @@
 // Compiles the gates of routes. A reload takes over those that are unchanged, with what they know.
 
 import type { Clock } from '../../base/clock.ts'
-import type { JwtGateConfig, ProtectConfig } from '../../config/model/protect-config.ts'
+import type { GateConfig, ProtectConfig } from '../../config/model/protect-config.ts'
 import { Memo } from '../../expression/memo.ts'
 import type { Logger } from '../../log/log.ts'
 import { AddressSet } from '../../net/address/address.ts'
 import { isPublic } from '../../net/address/public-address.ts'
+import { ForwardGate } from './forward-gate.ts'
 import { JwtGate } from './jwt-gate.ts'
 import { KeySet } from './key-set.ts'
 
-export type Gate = JwtGate
+export type Gate = JwtGate | ForwardGate
 
 const maxGates = 1000
 
@@ -26,29 +27,35 @@ export class Gates {
 
   /** Throws if one does not compile. */
   of(config: ProtectConfig): readonly Gate[] {
-    return config.map(gate => once(this.#gates, gate, () => this.#jwt(gate)))
+    return config.map(gate => once(this.#gates, gate, () => this.#compile(gate)))
   }
 
-  #jwt(config: JwtGateConfig): JwtGate {
-    const { keys: url, ca, networks } = config
-    const keySet = once(this.#keySets, { url, ca, networks }, () => {
-      const allowed = new AddressSet(networks)
-      const isAllowed = (address: string) => isPublic(address) || allowed.has(address)
-      return new KeySet({
-        url,
-        ca,
-        isAllowed,
-        clock: this.#clock,
-        changed: failure => this.#note(url, failure),
+  #compile(config: GateConfig): Gate {
+    const { ca, networks } = config
+    if (config.kind === 'forward') {
+      const { url } = config
+      return new ForwardGate(config, {
+        isAllowed: allowedIn(networks),
+        changed: reason => this.#note(url, reason),
       })
+    }
+    const { keys: url } = config
+    const keySet = once(this.#keySets, { url, ca, networks }, () => {
+      const changed = (reason: string | null) => this.#note(url, reason)
+      return new KeySet({ url, ca, isAllowed: allowedIn(networks), clock: this.#clock, changed })
     })
     return new JwtGate(config, keySet, this.#clock)
   }
 
   #note(url: string, reason: string | null): void {
-    if (reason === null) this.#log.info({ url }, 'key set fetched again')
-    else this.#log.warn({ url, reason }, 'fetching a key set failed')
+    if (reason === null) this.#log.info({ url }, 'gate works again')
+    else this.#log.warn({ url, reason }, 'gate failed: no key set or authorizer')
   }
+}
+
+function allowedIn(networks: readonly string[]): (address: string) => boolean {
+  const allowed = new AddressSet(networks)
+  return address => isPublic(address) || allowed.has(address)
 }
 
 function once<T extends object>(memo: Memo<T>, key: object, make: () => T): T {

@@ -4,24 +4,29 @@ import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { field } from '../../http1/fields/fields.ts'
 import { RequestHead } from '../../http1/heads/request-head.ts'
 import { token68Of } from '../../tokens/bearer.ts'
-import type { Exchange, Verdict } from '../exchange/exchange.ts'
+import type { Decided, Exchange } from '../exchange/exchange.ts'
+import { withholdCredentials } from '../exchange/gateway-credentials.ts'
+import { hasPassedHere } from '../exchange/passed-here.ts'
 import type { Admission, GateFault } from '../gates/gate.ts'
 import type { Gate } from '../gates/gates.ts'
+import { askAuthorizer, relay } from './ask-authorizer.ts'
 
 /**
  * Refuses a request without a credential that a gate accepts (401), with one that is not enough (403), or
  * one that cannot be checked now (503). The first gate that lets it in decides what the origin gets.
  */
-export function protect(x: Exchange): Verdict {
+export function protect(x: Exchange): Decided {
   const { gates } = x.route!
   if (gates === null || passesAgain(x, gates)) return null
   return tryGates(x, gates, 0, [])
 }
 
-function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: GateFault[]): Verdict {
-  const token = tokenIn(x.head)
+function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: GateFault[]): Decided {
   for (let i = first; i < gates.length; i++) {
-    const outcome = gates[i]!.check(token)
+    const gate = gates[i]!
+    const refusal = gate.kind === 'forward' ? refuseToAsk(x) : null
+    if (refusal !== null) return refusal
+    const outcome = gate.kind === 'forward' ? askAuthorizer(x, gate) : gate.check(tokenIn(x.head))
     if (outcome instanceof Promise)
       return outcome.then(settled => {
         if ('changes' in settled) return pass(x, gates, settled)
@@ -31,6 +36,11 @@ function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: Ga
     faults.push(outcome)
   }
   return refuseFor(x, faults)
+}
+
+/** A question must not come back, or bring somebody a credential of ours. */
+function refuseToAsk(x: Exchange): Refusal | null {
+  return hasPassedHere(x) ? refuse('dns_loop') : withholdCredentials(x)
 }
 
 /** Null for none; an empty one is never valid. */
@@ -72,20 +82,26 @@ function pass(x: Exchange, gates: readonly Gate[], admission: Admission): null {
   return null
 }
 
-function refuseFor(x: Exchange, faults: readonly GateFault[]): Refusal {
-  const { kind, cause, wait } = worst(faults)
+function refuseFor(x: Exchange, faults: readonly GateFault[]): Refusal | 'responded' {
+  const { kind, cause, wait, relayed } = worst(faults)
   if (kind === 'unavailable')
-    return refuse('service_unavailable', { wording: uncheckable, retryAfter: wait }, cause)
+    return refuse(
+      'service_unavailable',
+      { wording: uncheckable, ...(wait > 0 && { retryAfter: wait }) },
+      cause,
+    )
   const challenges = new Set(faults.map(({ challenge }) => challenge))
-  for (const challenge of challenges)
-    if (challenge !== null) x.addedLines += `WWW-Authenticate: ${challenge}\r\n`
+  if (relayed === undefined || relayed.status === 401)
+    for (const challenge of challenges)
+      if (challenge !== null) x.addedLines += `WWW-Authenticate: ${challenge}\r\n`
+  if (relayed !== undefined) return relay(x, relayed)
   if (kind === 'insufficient') return refuse('forbidden', { wording: notEnough }, cause)
   return refuse('unauthorized', { wording: kind === 'missing' ? without : invalid }, cause)
 }
 
-/** What is closest to being let in: a retry, or more rights, would do. */
+/** What is closest to being let in: a retry, a response that says how, or more rights would do. */
 function worst(faults: readonly GateFault[]): GateFault {
-  const kinds = ['unavailable', 'insufficient', 'invalid', 'missing'] as const
+  const kinds = ['unavailable', 'refused', 'insufficient', 'invalid', 'missing'] as const
   const kind = kinds.find(kind => faults.some(fault => fault.kind === kind))
   return faults.find(fault => fault.kind === kind)!
 }
@@ -112,8 +128,8 @@ const notEnough = {
 }
 
 const uncheckable = {
-  heading: 'Your token cannot be checked right now',
+  heading: 'Your request cannot be checked right now',
   detail:
-    'The operator of the site admits only requests with a valid token here, and who issues these tokens does not respond, so the gateway cannot tell whether yours is valid. Your request was not forwarded.',
+    'The operator of the site admits only requests that were checked here, and the service that this takes does not respond, so the gateway cannot tell whether yours may pass. It was not forwarded.',
   guidance: '**Wait and retry.** Try again no sooner than {retry_after} s from now.',
 }

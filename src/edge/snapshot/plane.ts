@@ -82,6 +82,8 @@ export interface Plane {
   readonly abandoned: Set<Overdue>
   /** Of streams that have a budget. */
   readonly checkpoints: Pick<StreamCheckpoints, 'add'>
+  /** Whether requests are only explained. */
+  readonly isRehearsal: boolean
   isDraining: boolean
   isGoingAway: boolean
 }

@@ -3,14 +3,14 @@
 import { formatSize } from '../../base/text/quantity.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import { listHas } from '../../http1/fields/fields.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { hasPassedHere } from '../exchange/passed-here.ts'
 
 /** Refuses too long a body (413), and a request that passed this gateway before (1000). */
 export function bound(x: Exchange): Refusal | null {
   x.bodyLimit = bodyLimitOf(x)
   if (x.head.contentLength > x.bodyLimit) return tooLarge(x)
-  return x.head.cdnLoop !== null && hasPassedHere(x) ? refuse('dns_loop') : null
+  return hasPassedHere(x) ? refuse('dns_loop') : null
 }
 
 /** A native AI call is streamed, and has a limit of its own. */
@@ -23,13 +23,3 @@ export function tooLarge(x: Exchange): Refusal {
   if (x.audience.kind !== 'ai') return refuse('content_too_large')
   return refuseCall('call_too_large', formatSize(x.bodyLimit))
 }
-
-/** By RFC 8586; parameters are ignored. */
-function hasPassedHere(x: Exchange): boolean {
-  // So many hops are a loop, whatever their names.
-  if (x.head.cdnLoop!.length > maxLoopLength) return true
-  const hops = x.head.cdnLoop!.replace(/;[^,]*/g, '')
-  return listHas(hops, x.snapshot.name.toLowerCase())
-}
-
-const maxLoopLength = 4096

@@ -1,0 +1,178 @@
+// Routes before which an outside authorizer is asked: what it learns, what becomes of its response, and that nobody passes without one.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { ForwardGateConfig } from '../../src/config/model/protect-config.ts'
+import { mintToken } from '../../src/tokens/token.ts'
+import { codeOf, type EdgeSettings, startEdge } from '../help/edge.ts'
+import { ask, connectHttp2 } from '../help/http2-client.ts'
+import { startIssuer } from '../help/issuer.ts'
+import { ok, type Respond, startOrigin, startResponder } from '../help/origin.ts'
+import { chunks, post, request } from '../help/raw.ts'
+
+const json = 'Accept: application/json'
+
+const gateOf = (url: string, more: Partial<ForwardGateConfig> = {}): ForwardGateConfig => ({
+  kind: 'forward',
+  url: `${url}/verify`,
+  ca: null,
+  networks: ['127.0.0.0/8'],
+  timeout: 2_000,
+  concurrency: 10,
+  send: ['authorization', 'cookie', 'accept'],
+  copy: [],
+  ...more,
+})
+
+async function start(
+  t: TestContext,
+  respond: string | Respond,
+  gate: Partial<ForwardGateConfig> = {},
+  settings: EdgeSettings = {},
+) {
+  const origin = await startResponder(t, ok('site'))
+  const authorizer = await startResponder(t, respond)
+  const protect = [gateOf(authorizer.url, gate)]
+  const edge = await startEdge(t, [origin.url], { ...settings, h2c: true, route: { protect } })
+  return { origin, authorizer, edge }
+}
+
+test('2xx lets in, and the authorizer learns of the request, but not its body or our credentials', async t => {
+  const { edge, authorizer, origin } = await start(t, 'HTTP/1.1 202 X\r\nContent-Length: 0\r\n\r\n')
+  const fields = [
+    'Authorization: Basic YTpi',
+    'Cookie: a=b; gatehouse=s3cret; c=d',
+    'X-Secret: x',
+    'X-Forwarded-User: m',
+  ]
+  assert.equal((await edge.ask(post('/a/b?c=d', 'body', ...fields))).status, 200)
+  const [asked] = authorizer.requests
+  assert.equal(asked!.startLine, 'GET /verify HTTP/1.1')
+  assert.equal(asked!.field('x-forwarded-method'), 'POST')
+  assert.equal(asked!.field('x-forwarded-uri'), '/a/b?c=d')
+  assert.equal(asked!.field('x-forwarded-host'), 'site.test')
+  assert.equal(asked!.field('x-forwarded-proto'), 'http')
+  assert.equal(asked!.field('x-forwarded-for'), '127.0.0.1')
+  assert.equal(asked!.field('authorization'), 'Basic YTpi')
+  assert.equal(asked!.field('cookie'), 'a=b; c=d')
+  assert.doesNotMatch([...asked!.lines, asked!.text].join(), /s3cret|x-secret|forwarded-user|body/i)
+  assert.equal(origin.requests[0]!.text, 'body')
+  assert.equal(origin.requests[0]!.field('authorization'), 'Basic YTpi')
+  const own = await edge.ask(request('GET /', `Authorization: Bearer ${mintToken('svct_').value}`))
+  assert.equal(own.status, 400)
+  assert.equal(authorizer.requests.length, 1)
+})
+
+test('named fields are copied to the origin, and those of the client never', async t => {
+  const response = ok('', 'X-User: alice', 'X-Groups: a', 'X-Groups: b', 'X-Other: no')
+  const { edge, origin } = await start(t, response, { copy: ['X-User', 'X-Groups', 'X-Mail'] })
+  const claims = ['X-User', 'x_user', 'X.USER', 'x-groups', 'X-Mail', 'x_mail'].map(
+    name => `${name}: mallory`,
+  )
+  await edge.ask(request('GET /', ...claims))
+  const second = await edge.ask(
+    request('POST /', 'Transfer-Encoding: chunked') +
+      chunks('a') +
+      '0\r\nX-User: mallory\r\nx_mail: mallory\r\n\r\n',
+  )
+  assert.equal(second.status, 200)
+  for (const sent of origin.requests) {
+    assert.deepEqual(
+      [sent.all('x-user'), sent.all('x-groups'), sent.all('x-mail')],
+      [['alice'], ['a, b'], []],
+    )
+    assert.doesNotMatch([...sent.lines, ...sent.trailers].join(), /mallory|X-Other/i)
+  }
+  assert.equal(origin.requests.length, 2)
+})
+
+test('any other response is that of the client', async t => {
+  const body = 'sign in'
+  const { edge, origin } = await start(
+    t,
+    `HTTP/1.1 302 Found\r\nLocation: https://auth.example/?rd=x\r\nSet-Cookie: csrf=1\r\nSet-Cookie: gatehouse=forged\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  const answer = await edge.ask(request('GET /'))
+  assert.equal(answer.status, 302)
+  assert.equal(answer.field('location'), 'https://auth.example/?rd=x')
+  assert.deepEqual(answer.all('set-cookie'), ['csrf=1'])
+  assert.equal(answer.text, body)
+  assert.equal(answer.field('cache-control'), 'no-store')
+  const head = await edge.ask(request('HEAD /'))
+  assert.equal(head.status, 302)
+  const client = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
+  assert.equal((await ask(client)).status, 302)
+  const handshake = [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ]
+  assert.equal((await edge.ask(request('GET /', ...handshake))).status, 302)
+  assert.equal(origin.requests.length, 0)
+})
+
+test('without a whole response in time, nobody passes', async t => {
+  const whole = await startResponder(t, ok('site'))
+  const silent = await startOrigin(t, () => {})
+  const cut = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send('HTTP/1.1 403 X\r\nContent-Length: 100\r\n\r\nhalf')
+    wire.leave()
+  })
+  const large = await startResponder(
+    t,
+    `HTTP/1.1 403 X\r\nContent-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}`,
+  )
+  const gates = {
+    silent: gateOf(silent.url, { timeout: 100 }),
+    cut: gateOf(cut.url),
+    large: gateOf(large.url),
+    closed: gateOf('http://127.0.0.1:1'),
+    'of a special address': gateOf(whole.url, { networks: [] }),
+  }
+  for (const [name, gate] of Object.entries(gates)) {
+    const edge = await startEdge(t, [whole.url], { route: { protect: [gate] } })
+    const answer = await edge.ask(request('GET /', json))
+    assert.equal(answer.status, 503, name)
+    assert.equal(codeOf(answer), 503, name)
+  }
+  assert.equal(whole.requests.length, 0)
+})
+
+test('more questions than allowed at a time are refused', async t => {
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+  const { promise: asked, resolve: arrived } = Promise.withResolvers<void>()
+  const respond = () => {
+    arrived()
+    return opened.then(() => ok(''))
+  }
+  const { edge } = await start(t, respond, { concurrency: 1 })
+  const first = edge.ask(request('GET /'))
+  await asked
+  const second = await edge.ask(request('GET /'))
+  open()
+  assert.deepEqual([second.status, (await first).status], [503, 200])
+})
+
+test('a question that comes back is a loop', async t => {
+  const { edge, authorizer } = await start(t, ok(''))
+  const answer = await edge.ask(request('GET /', json, 'CDN-Loop: gatehouse'))
+  assert.equal(codeOf(answer), 1000)
+  assert.equal(authorizer.requests.length, 0)
+  await edge.ask(request('GET /'))
+  assert.equal(authorizer.requests[0]!.field('cdn-loop'), 'gatehouse')
+})
+
+test('who has no token is referred to the authorizer, if that is the other gate', async t => {
+  const origin = await startResponder(t, ok('site'))
+  const { key: _, gate } = await startIssuer(t)
+  const authorizer = await startResponder(
+    t,
+    'HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm="a"\r\nContent-Length: 0\r\n\r\n',
+  )
+  const edge = await startEdge(t, [origin.url], { route: { protect: [gate, gateOf(authorizer.url)] } })
+  const answer = await edge.ask(request('GET /'))
+  assert.equal(answer.status, 401)
+  assert.deepEqual(answer.all('www-authenticate'), ['Basic realm="a"', 'Bearer'])
+})
