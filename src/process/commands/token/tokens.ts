@@ -4,6 +4,7 @@ import { Field } from '../../../admin/http/field.ts'
 import { readSpendLimits } from '../../../admin/spend-limits/body.ts'
 import { gatewayPattern, maxPatterns, modelPattern } from '../../../admin/tokens/body.ts'
 import { viewToken } from '../../../admin/tokens/view.ts'
+import { viewSpendLimits } from '../../../admin/spend-limits/view.ts'
 import { isId } from '../../../base/ids/id.ts'
 import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import { nearest } from '../../../base/text/nearest.ts'
@@ -19,7 +20,7 @@ import { columns } from '../../terminal/format.ts'
 import { complain, refuse, tell, printResult, tellDone } from '../../terminal/output.ts'
 import { agrees, type Deed, obstacleToAsking } from '../api/confirm.ts'
 import type { Input } from '../input.ts'
-import { rulesOf } from '../spending.ts'
+import { inWords, rulesOf, type WireRule, withRules } from '../spending.ts'
 import { auditHere, withAccount } from '../store/configured-store.ts'
 
 /** Writes only the value to stdout, so that a script can capture it. */
@@ -56,9 +57,12 @@ export async function create(input: Input): Promise<number> {
 function spendLimitsOf(input: Input): SpendLimits | string | null {
   const rules = rulesOf(input)
   if (rules === null || typeof rules === 'string') return rules
-  if (rules.length === 0) return null
+  return rules.length === 0 ? null : limitsBy(rules)
+}
+
+function limitsBy(rules: readonly WireRule[], enabled = true): SpendLimits | string | null {
   const faults: Fault[] = []
-  const { spend_limits } = new Field({ spend_limits: { rules } }, faults).members(['spend_limits'])
+  const { spend_limits } = new Field({ spend_limits: { enabled, rules } }, faults).members(['spend_limits'])
   const limits = readSpendLimits(spend_limits, 'token')
   return faults[0]?.message ?? limits
 }
@@ -157,28 +161,60 @@ export function roll(input: Input): Promise<number> {
     const { value, digest } = await new TokenTags(store).mint('svct_')
     const audit = auditHere(account, 'roll', tokenResource(token), ['value'], now)
     const rolled = { ...token, digest, modifiedOn: now }
-    if (!(await store.tokens.replace(rolled, version, { audit })))
-      return refuse(`the token ${id} has just been changed by somebody else: run the same command again`)
+    if (!(await store.tokens.replace(rolled, version, { audit }))) return refuse(outdated(id))
     tell(`Rolled the token ${id} (${visible(name)}). Its new value is shown only once:`)
     return printResult(input, { ...viewToken(rolled, now), value }, `${value}\n`)
   })
 }
 
-async function withToken(
+/** Changes what the options name of its limits; a rule with the same window keeps what was spent. */
+export async function set(input: Input): Promise<number> {
+  const rules = rulesOf(input)
+  if (typeof rules === 'string') return complain(rules)
+  if (rules === null) return complain('name a limit to change, such as --spend 0.20/day, or --spend off')
+  return atToken(input, async (store, { record: token, version }) => {
+    const { spendLimits: before, ...rest } = token
+    const wire = withRules(before ? viewSpendLimits(before) : null, rules, input)
+    const spendLimits = wire === null ? null : limitsBy(wire.rules, wire.enabled)
+    if (typeof spendLimits === 'string') return complain(spendLimits)
+    const now = Date.now()
+    const changed = { ...rest, ...(spendLimits && { spendLimits }), modifiedOn: now }
+    const audit = auditHere(token.account, 'update', tokenResource(token), ['spend_limits'], now)
+    if (!(await store.tokens.replace(changed, version, { audit }))) return refuse(outdated(token.id))
+    const words = wire === null ? 'no limits' : inWords(wire)
+    return printResult(input, viewToken(changed, now), `${visible(token.name)}: ${words}\n`)
+  })
+}
+
+function outdated(id: string): string {
+  return `the token ${id} has just been changed by somebody else: run the same command again`
+}
+
+function withToken(
   input: Input,
   deed: Deed,
   use: (store: Store, record: Versioned<Token>) => Promise<number>,
+): Promise<number> {
+  const obstacle = obstacleToAsking(input, deed)
+  const consented: typeof use = async (store, token) =>
+    (await agrees(input, deed, token.record.id)) ? use(store, token) : 1
+  return atToken(input, consented, obstacle)
+}
+
+async function atToken(
+  input: Input,
+  use: (store: Store, record: Versioned<Token>) => Promise<number>,
+  obstacle: string | null = null,
 ): Promise<number> {
   const [id = ''] = input.args
   if (!isId(id))
     return complain(
       'a token is named by its id of 32 hexadecimal digits, not by its value; gatehouse token list shows them',
     )
-  const obstacle = obstacleToAsking(input, deed)
   if (obstacle !== null) return complain(obstacle)
   return withAccount(input, async (store, account) => {
     const record = await store.tokens.get(account, id)
     if (record === null) return refuse(`the account has no token ${id}; gatehouse token list shows them`)
-    return (await agrees(input, deed, id)) ? use(store, record) : 1
+    return use(store, record)
   })
 }

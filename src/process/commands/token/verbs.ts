@@ -36,6 +36,13 @@ export const tokenCommands: Readonly<Record<string, Command>> = {
     options: { ...account, ...config, ...json },
     load: async () => (await import('./tokens.ts')).list,
   },
+  'token set': {
+    usage: 'token set ID --spend USD/PERIOD [OPTION]…',
+    summary: 'Change what calls with an API token may spend; off removes a limit.',
+    options: { ...spending, ...account, ...config, ...json },
+    arg: 'required',
+    load: async () => (await import('./tokens.ts')).set,
+  },
   'token revoke': {
     usage: 'token revoke ID [--yes] [OPTION]…',
     summary: 'Delete an API token, which a running gateway refuses within a second.',

@@ -116,6 +116,41 @@ test('a token has spend limits, which are checked as the API checks them', async
   assert.equal((await store.tokens.findByDigest(digestOf(plain.stdout.trim())))!.spendLimits, undefined)
 })
 
+test('the spend limits of a token are changed one by one, and keep what was spent', async t => {
+  const { store, account, token } = await filled(t)
+  const { stdout } = await token('create', '--name', 'trial', '--spend', '0.10/day', '--spend', '1/week')
+  const current = async () => (await store.tokens.findByDigest(digestOf(stdout.trim())))!
+  const { id, spendLimits, ...rest } = await current()
+  const set = (...args: string[]) => token('set', id, ...args)
+  const raised = await set('--spend', '0.20/day', '--spend', '1/week', '--tokens-per-minute', '500')
+  assert.equal(raised.code, 0, raised.stderr)
+  assert.equal(raised.stdout, 'trial: 0.2 USD a day; 1 USD a week; 500 tokens in 60 s\n')
+  const { modifiedOn, spendLimits: after, ...same } = await current()
+  assert.deepEqual(same, { id, ...(({ modifiedOn: _, ...others }) => others)(rest) })
+  assert.ok(modifiedOn >= rest.modifiedOn)
+  assert.deepEqual(
+    after!.rules.slice(0, 2),
+    spendLimits!.rules.map((rule, i) => (i === 0 ? { ...rule, limit: 0.2 } : rule)),
+  )
+  const { action, resource, changed } = (await store.audit.list(account, auditQuery())).items.at(-1)!
+  assert.deepEqual([action, resource, changed], ['update', id, ['spend_limits']])
+  assert.equal((await set('--spend', 'off')).stdout, 'trial: 500 tokens in 60 s\n')
+  assert.equal((await set('--tokens-per-minute', 'off')).stdout, 'trial: no limits\n')
+  assert.equal('spendLimits' in (await current()), false)
+  for (const [args, words] of [
+    [[], /name a limit to change, such as --spend 0.20\/day/],
+    [['--spend', '5'], /--spend must be USD in a minute/],
+    [['--spend', '9999999/day'], /limit must be a number of USD above 0, up to 1000000/],
+  ] as const) {
+    const { code, stderr } = await set(...args)
+    assert.equal(code, 2)
+    assert.match(stderr, words)
+  }
+  const { code, stderr } = await token('set', '0'.repeat(32), '--spend', '1/day')
+  assert.equal(code, 1)
+  assert.match(stderr, /the account has no token 0{32}/)
+})
+
 test('tokens are listed as the API shows them, without their values', async t => {
   const { token, store, account } = await filled(t)
   const made = await token('create', '--name', 'laptop', '--permission', 'AI Gateway Read', '--json')
