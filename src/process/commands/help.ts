@@ -13,7 +13,8 @@ export function help(commands: Readonly<Record<string, Command>>): string {
   return `Gatehouse ${version}, a reverse proxy that reports every failure accurately.
 
 ${helpForVerbs(here)}
-By the management API of a running gateway, with a token in GATEHOUSE_TOKEN, and its account in GATEHOUSE_ACCOUNT if it has several:
+By the management API of a running gateway, with a token in GATEHOUSE_TOKEN, and its account in GATEHOUSE_ACCOUNT
+if it has several:
 
 ${helpForVerbs(byApi)}
 The configuration is read from --config, else from the path in GATEHOUSE_CONFIG, else from gatehouse.yaml in the working
