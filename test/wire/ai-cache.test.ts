@@ -180,6 +180,15 @@ test('a change of the gateway ends the reuse where it says so, and another gatew
   assert.equal(statusOf(await ask(prompt('b'), 'svc-aig-gateway-id: other')), 'MISS')
 })
 
+test('responses that were deleted are not reused, although a process still has them in memory', async t => {
+  const { ask, ai } = await start(t)
+  await ask()
+  assert.equal(statusOf(await ask()), 'HIT')
+  await ai.change({ answersSince: Date.now() })
+  await until(async () => statusOf(await ask(prompt(), 'svc-aig-cache-ttl: 61')) === 'MISS')
+  assert.equal(statusOf(await ask()), 'HIT')
+})
+
 test('fields that change a response are part of the call, and those about its caller are not', async t => {
   const { ask } = await start(t)
   await ask(prompt(), 'User-Agent: one/1', 'x-stainless-retry-count: 0', 'traceparent: 00-1-1-01')

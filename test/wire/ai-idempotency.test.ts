@@ -105,6 +105,16 @@ test('a second call with the same key gets the response of the first, and its pr
   assert.ok(entries[0]!.cost! > 0)
 })
 
+test('a call whose response was deleted is refused, and not made again', async t => {
+  const { ask, texts, ai } = await start(t)
+  await ask('k-1')
+  await ai.change({ answersSince: Date.now() })
+  await until(async () => (await ask('k-1')).status === 422)
+  assert.match(faultOf(await ask('k-1')), /was made, but its response is not stored any more/)
+  assert.equal(texts().length, 1)
+  assert.equal(idOf(await ask('k-2')), 'c-2')
+})
+
 test('without the setting, the field is passed on, and each call is made', async t => {
   const { ask, texts } = await start(t, { gateway: { hasIdempotencyKeys: false } })
   assert.deepEqual([idOf(await ask('k')), idOf(await ask('k'))], ['c-1', 'c-2'])

@@ -13,6 +13,7 @@ export const auditActions = [
   'rotate_secret',
   'delete_rotated_secret',
   'delete_logs',
+  'delete_responses',
   'reset',
   'drop',
   'invite',

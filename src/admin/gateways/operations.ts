@@ -2,7 +2,7 @@
 
 import { json, type Operation, refusal } from '../schema/operation.ts'
 import { about, listOf, named, page, success, text } from '../schema/schema.ts'
-import { changedGateway, newGateway } from './schemas.ts'
+import { changedGateway, newGateway, storedSize } from './schemas.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
 
 const tag = 'AI gateways'
@@ -60,6 +60,22 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     description:
       'An empty list if the gateway has none. What was counted lately; a key that no process has in memory is not among the nearest.',
     response: json(success(listOf(named('GatewayRateLimit')))),
+  },
+  [`GET ${gateway}/stored_responses`]: {
+    id: 'getStoredResponses',
+    tag,
+    summary: 'Show how many responses an AI gateway has stored',
+    description:
+      'Those that equal calls may reuse, and those of calls with an Idempotency-Key; expired ones may be among them. Beside it, how many of the calls of the last 24 hours had the response of another one, as far as they are in the logs.',
+    response: json(success(named('StoredResponses'))),
+  },
+  [`DELETE ${gateway}/stored_responses`]: {
+    id: 'deleteStoredResponses',
+    tag,
+    summary: 'Delete the responses that an AI gateway has stored',
+    description:
+      'None of them is given to a call any more, on every machine within a second. A call with an Idempotency-Key that was made before is not made again: it is refused. The audit log has an entry.',
+    response: json(success(storedSize)),
   },
   [`GET ${gateway}/budgets`]: {
     id: 'listGatewayBudgets',

@@ -12,6 +12,7 @@ import {
   updateGateway,
 } from './gateways.ts'
 import { listGatewayBudgets, resetGatewayBudget } from './budgets.ts'
+import { deleteStoredResponses, getStoredResponses } from './stored-responses.ts'
 import { getProviderUrl } from './url.ts'
 import { listGatewayRateLimits } from './rate-limits.ts'
 
@@ -41,6 +42,19 @@ export const gatewayRows: readonly ApiRow[] = [
     path: `${gateway}/rate_limits`,
     permission: 'AI Gateway Read',
     handle: listGatewayRateLimits,
+  },
+  {
+    method: 'GET',
+    path: `${gateway}/stored_responses`,
+    permission: 'AI Gateway Read',
+    handle: getStoredResponses,
+  },
+  {
+    method: 'DELETE',
+    path: `${gateway}/stored_responses`,
+    permission: 'AI Gateway Edit',
+    lastingAccess: 'nothing',
+    handle: deleteStoredResponses,
   },
   {
     method: 'GET',

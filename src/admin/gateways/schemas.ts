@@ -177,3 +177,20 @@ export const gatewayRateLimit = open({
     listOf(nearKey, 0, maxNear),
   ),
 })
+
+const size: Members = {
+  entries: about('How many they are.', whole(0)),
+  bytes: about('What they take, sealed.', whole(0)),
+}
+
+/** What was deleted. */
+export const storedSize = open(size)
+
+export const storedResponses = open({
+  ...size,
+  emptied_at: about('When they were deleted last; null for never.', orNull(time)),
+  since: about('The beginning of the hours whose calls are counted.', time),
+  is_complete: about('Whether all these calls are counted already.', flag),
+  count: about('Calls that are in the logs.', whole(0)),
+  count_cached: about('Those whose response was that of another one.', whole(0)),
+})

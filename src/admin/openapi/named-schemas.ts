@@ -9,7 +9,7 @@ import { errorPage, errorRule } from '../zones/custom-errors/schemas.ts'
 import { customProvider } from '../custom-providers/schemas.ts'
 import { providerConfig } from '../provider-configs/schemas.ts'
 import { dynamicRoute, routeDeployment, routeElement, routeVersion } from '../dynamic-routes/schemas.ts'
-import { gateway, gatewayRateLimit } from '../gateways/schemas.ts'
+import { gateway, gatewayRateLimit, storedResponses } from '../gateways/schemas.ts'
 import { budgetAlert } from '../budget-alerts/schemas.ts'
 import { gatewayPolicy, policyCommit, policyDraft } from '../policies/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
@@ -69,6 +69,7 @@ export const schemas = {
   RateLimit: rateLimit,
   Budgets: budgets,
   GatewayRateLimit: gatewayRateLimit,
+  StoredResponses: storedResponses,
   HappenedError: recentError,
   AccessRuleHits: accessRuleHits,
   ErrorRuleHits: errorRuleHits,

@@ -10,6 +10,7 @@ export const auditActions = [
   ['rotate_secret', 'Secret rotated'],
   ['delete_rotated_secret', 'Old secret deleted'],
   ['delete_logs', 'Logs deleted'],
+  ['delete_responses', 'Stored responses deleted'],
   ['reset', 'Budget reset'],
   ['drop', 'Removed for age or number'],
   ['invite', 'Invited'],

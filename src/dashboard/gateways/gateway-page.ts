@@ -14,13 +14,15 @@ import { findBudgets } from './budgets/owner.ts'
 import { crumbsOf, findGateway, gatewayOf } from './page-data.ts'
 import { attemptsInWords, cacheInWords, type Gateway, limitInWords, logsInWords } from './gateway.ts'
 import { authenticationBadge } from './list.ts'
+import { findStored, storedCard } from './stored-responses.ts'
 import { snippetsFor } from './snippets.ts'
 
 export const showGateway: Handler = async request => {
-  const [response, limits, budgets] = await Promise.all([
+  const [response, limits, budgets, stored] = await Promise.all([
     findGateway(request),
     request.api.get<readonly RateLimit[]>(gatewayOf(request, 'rate_limits')),
     findBudgets(request),
+    findStored(request),
   ])
   const gateway = response.result
   const account = request.account.id
@@ -37,7 +39,7 @@ export const showGateway: Handler = async request => {
     title: gateway.id,
     crumbs: crumbsOf(request),
     actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a><a class="button plain small" href="${paths.modelRoutes(account, gateway.id)}">Routes</a><a class="button plain small" href="${paths.budgets(account, gateway.id)}">Budgets</a><a class="button plain small" href="${paths.policies(account, gateway.id)}">Policies</a>${mayEdit && html`<a class="button plain small" href="${paths.providerKeys(account, gateway.id)}">Provider keys</a>`}`,
-    content: html`${authenticationCard(request, gateway, mayEdit)}${settingsCard(request, gateway, mayEdit)}${guardCard(request, gateway, mayEdit)}${limits.result.map(limitCard)}${budgetsCard(request, budgets.result)}${callCard(request)}${dangerZone(mayEdit ? dangers : [])}`,
+    content: html`${authenticationCard(request, gateway, mayEdit)}${settingsCard(request, gateway, mayEdit)}${guardCard(request, gateway, mayEdit)}${storedCard(request, gateway, stored.result, mayEdit)}${limits.result.map(limitCard)}${budgetsCard(request, budgets.result)}${callCard(request)}${dangerZone(mayEdit ? dangers : [])}`,
   }
 }
 

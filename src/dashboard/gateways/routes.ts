@@ -43,6 +43,7 @@ import { showTrial, tryCall } from './policies/policy-trial.ts'
 import { addKey, confirmKeyDeletion, deleteKey, showNewKey } from './provider-keys/key-editing.ts'
 import { showKeys } from './provider-keys/key-list.ts'
 import { sendTest, showTest } from './test-request.ts'
+import { confirmEmptying, emptyStored } from './stored-responses.ts'
 import { createToken, showNewToken } from './token.ts'
 
 const {
@@ -75,6 +76,13 @@ export const gatewayRoutes: readonly Route[] = [
   { path: gateway, ...reading, show: showGateway },
   { path: `${gateway}/settings`, ...editing, show: showSettings, effect: 'ends', take: changeSettings },
   { path: `${gateway}/guard`, ...editing, show: showGuard, effect: 'opens', take: changeGuard },
+  {
+    path: `${gateway}/responses`,
+    ...editing,
+    show: confirmEmptying,
+    effect: 'ends',
+    take: emptyStored,
+  },
   {
     path: `${gateway}/authentication`,
     ...editing,

@@ -16,6 +16,7 @@ const messages = {
   'gateway-created': 'The gateway was created.',
   'gateway-changed': 'The settings were saved. They apply within a second.',
   'guard-changed': 'The guard was saved. It applies within a second.',
+  'responses-deleted': 'The stored responses were deleted. No call gets one after a second.',
   'gateway-deleted': 'The gateway was deleted, with its logs.',
   'provider-key-added': 'The key was added. Calls use it within a second.',
   'provider-key-deleted': 'The key was deleted. No call uses it after a second.',

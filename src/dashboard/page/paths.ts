@@ -96,6 +96,7 @@ export const paths = {
   newGateway: (account: string) => at(account, 'gateways', '~new'),
   gateway: (account: string, gateway: string) => at(account, 'gateways', gateway),
   gatewaySettings: (account: string, gateway: string) => at(account, 'gateways', gateway, 'settings'),
+  storedResponses: (account: string, gateway: string) => at(account, 'gateways', gateway, 'responses'),
   guard: (account: string, gateway: string) => at(account, 'gateways', gateway, 'guard'),
   gatewayAuthentication: (account: string, gateway: string) =>
     at(account, 'gateways', gateway, 'authentication'),

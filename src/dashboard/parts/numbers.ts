@@ -2,6 +2,7 @@
 // numbers: each format is created on first use.
 
 import { memoizeOnce } from '../../base/memo.ts'
+import { GiB, KiB, MiB } from '../../base/units.ts'
 
 /** Writes a number with commas between its thousands. */
 export function grouped(value: number): string {
@@ -19,6 +20,12 @@ export function dollars(cost: number): string {
   const nanodollars = Math.round(cost * 1e9)
   const isInCents = cost >= 1 || (nanodollars > 0 && nanodollars % 1e7 === 0)
   return `$${(isInCents ? cents() : significant()).format(cost)}`
+}
+
+/** Writes a size, as `512 bytes` or `1.5 MiB`. */
+export function size(bytes: number): string {
+  const [unit, name] = bytes < MiB ? [KiB, 'KiB'] : bytes < GiB ? [MiB, 'MiB'] : [GiB, 'GiB']
+  return bytes < KiB ? `${bytes} bytes` : `${(bytes / unit).toFixed(1)} ${name}`
 }
 
 const format = (options: Intl.NumberFormatOptions = {}) =>

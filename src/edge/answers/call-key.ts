@@ -11,12 +11,13 @@ import { scopeOf } from './scope.ts'
 
 /** The plan must be made, and its body whole. */
 export function keyOfCall(x: Exchange, ai: AiExchange, cache: Pick<AnswerCache, 'keyOf'>): string {
-  const { account, id, createdAt, modifiedAt, isCacheInvalidatedOnUpdate, guard } = ai.gateway!
+  const { account, id, createdAt, modifiedAt, isCacheInvalidatedOnUpdate, guard, answersSince } = ai.gateway!
   const { target, body, received } = ai
   const { key: ownKey } = ai.cacheControls!
   const provider = ai.provider!
   const parts: KeyPart[] = [
     ...[account, id, String(createdAt), isCacheInvalidatedOnUpdate === true ? String(modifiedAt) : null],
+    answersSince === undefined ? null : String(answersSince),
     // What a guard would look for now.
     guard == null ? null : JSON.stringify(guard),
     ...scopeOf(ai, ownKey !== null),

@@ -119,7 +119,9 @@ class Repetition {
     const seconds = lifetime / 1000
     const answer = this.#answers.inMemory(place, seconds) ?? (await this.#answers.inStore(place, seconds))
     if (this.#x.stage !== 'none') return null
-    if (answer === null) return this.#refuse('gone', refuseCall('call_response_gone', ray))
+    const { answersSince = -1 } = this.#ai.gateway!
+    if (answer === null || answer.storedAt <= answersSince)
+      return this.#refuse('gone', refuseCall('call_response_gone', ray))
     this.#count('replayed')
     replay(this.#x, this.#ai, answer)
     return 'responded'

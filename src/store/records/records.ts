@@ -55,6 +55,8 @@ export interface Gateway {
   readonly guard?: Guard | null
   /** Whether a call with an Idempotency-Key is made once; absent for false. */
   readonly hasIdempotencyKeys?: boolean
+  /** Responses stored until then (ms since the epoch) are not reused; absent if none were deleted. */
+  readonly answersSince?: number
   readonly createdAt: number
   readonly modifiedAt: number
 }
@@ -323,6 +325,7 @@ export type AuditAction =
   | 'rotate_secret'
   | 'delete_rotated_secret'
   | 'delete_logs'
+  | 'delete_responses'
   | 'reset'
   | 'drop'
   | 'invite'

@@ -44,6 +44,7 @@ const effects: Readonly<Record<string, Effect>> = {
   // Fewer logs to keep means that the oldest are deleted.
   '/gateways/{gateway}/settings': 'ends',
   '/gateways/{gateway}/guard': 'opens',
+  '/gateways/{gateway}/responses': 'ends',
   '/gateways/{gateway}/authentication': 'opens',
   '/gateways/{gateway}/budgets/~new': 'sets',
   '/gateways/{gateway}/budgets/~settings': 'sets',

@@ -34,6 +34,20 @@ export const gatewayCommands: Readonly<Record<string, Command>> = {
     arg: 'required',
     load: async () => (await import('./change.ts')).set,
   },
+  'gateway responses': {
+    usage: 'gateway responses ID [OPTION]…',
+    summary: 'Show how many responses an AI gateway has stored, and how many calls they answer.',
+    options: access,
+    arg: 'required',
+    load: async () => (await import('./stored-responses.ts')).show,
+  },
+  'gateway delete-responses': {
+    usage: 'gateway delete-responses ID [--yes] [OPTION]…',
+    summary: 'Delete the responses that an AI gateway has stored.',
+    options: { ...yes, ...access },
+    arg: 'required',
+    load: async () => (await import('./stored-responses.ts')).remove,
+  },
   'gateway delete': {
     usage: 'gateway delete ID [--yes] [OPTION]…',
     summary: 'Delete an AI gateway and its log entries.',

@@ -152,6 +152,20 @@ test('the guard is set by options, and switched off and on', async t => {
   assert.equal((await gateway('show', 'default')).stdout.match(/^dlp +(.*)$/m)![1], '-')
 })
 
+test('stored responses are counted and deleted, once that is confirmed', async t => {
+  const { gateway, kept } = await start(t)
+  const room = { bytes: 1_000_000, entries: 1_000 }
+  const place = { account, gateway: 'default', key: 'a' }
+  const bounds = { answer: 1_000_000, gateway: room, account: room, all: room }
+  await kept.answers.write(place, Buffer.alloc(10), Date.now() + 60_000, bounds)
+  const shown = await gateway('responses', 'default')
+  assert.match(shown.stdout, /^stored +1 responses, \d+ bytes\ndeleted +never\n.* 0, of which 0 /)
+  assert.equal((await gateway('delete-responses', 'default')).code, 2)
+  const deleted = await gateway('delete-responses', 'default', '--yes')
+  assert.equal(deleted.stderr, 'Deleted 1 stored responses of the gateway default.\n')
+  assert.match((await gateway('responses', 'default')).stdout, /^stored +0 .*\ndeleted +2/)
+})
+
 test('a token for one account needs no other word of it', async t => {
   const api = await startApi(t)
   const list = (token: string) =>
