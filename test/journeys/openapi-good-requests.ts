@@ -78,6 +78,8 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   listGateways: none,
   getGateway: madeGateway,
   listGatewayRateLimits: madeGateway,
+  getStoredResponses: madeGateway,
+  deleteStoredResponses: madeGateway,
   listGatewayBudgets: madeBudget,
   resetGatewayBudget: madeBudget,
   updateGateway: madeGateway,

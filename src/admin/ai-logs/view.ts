@@ -76,16 +76,17 @@ export function groupView(groupBy: readonly Dimension[]) {
 
 /** Rounds cost to the precision of entries, which sums of floating-point numbers exceed. */
 export function viewSum(sum: CallSum) {
+  const { savings } = sum
   return {
     count: sum.count,
     tokens_in: sum.tokensIn,
     tokens_out: sum.tokensOut,
     cost: roundCost(sum.cost),
     count_without_cost: sum.withoutCost,
-    count_cached: sum.reused,
-    saved_tokens_in: sum.savedTokensIn,
-    saved_tokens_out: sum.savedTokensOut,
-    saved_cost: roundCost(sum.savedCost),
+    count_cached: savings.reused,
+    saved_tokens_in: savings.tokensIn,
+    saved_tokens_out: savings.tokensOut,
+    saved_cost: roundCost(savings.cost),
   }
 }
 

@@ -36,7 +36,7 @@ export async function getStoredResponses(
     since: isoTime(windows.since),
     is_complete: series.completeSince <= windows.since,
     count: calls.count,
-    count_cached: calls.reused,
+    count_cached: calls.savings.reused,
   })
 }
 

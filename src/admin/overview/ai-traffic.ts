@@ -71,10 +71,10 @@ class Calls {
     this.#tokensOut += sum.tokensOut
     this.#cost += sum.cost
     this.#withoutCost += sum.withoutCost
-    this.#reused += sum.reused
-    this.#savedTokensIn += sum.savedTokensIn
-    this.#savedTokensOut += sum.savedTokensOut
-    this.#savedCost += sum.savedCost
+    this.#reused += sum.savings.reused
+    this.#savedTokensIn += sum.savings.tokensIn
+    this.#savedTokensOut += sum.savings.tokensOut
+    this.#savedCost += sum.savings.cost
   }
 
   view() {

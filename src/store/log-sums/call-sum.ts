@@ -1,6 +1,6 @@
 // Totals of calls. Durations are counted in a histogram, so merged sums still have percentiles.
 
-import type { LogSummary, SavedUse } from '../records/records.ts'
+import type { LogSummary } from '../records/records.ts'
 
 /** Four slots for each doubling of ms up to about half an hour; the last one takes all longer durations. */
 const slotsPerDoubling = 4
@@ -20,7 +20,6 @@ export type CallSumRecord = readonly [
 ]
 
 const none: number[] = []
-const noSavings = [0, 0, 0, 0] as const
 /** Scratch space for percentiles. */
 const calls = new Uint32Array(slots)
 
@@ -30,6 +29,17 @@ export type SummedCall = Pick<
   'success' | 'tokensIn' | 'tokensOut' | 'cost' | 'duration' | 'saved'
 >
 
+interface Savings {
+  /** Calls whose response was that of another one. */
+  reused: number
+  /** What they would have taken and cost, as far as it is known. */
+  tokensIn: number
+  tokensOut: number
+  cost: number
+}
+
+const noSavings: Readonly<Savings> = { reused: 0, tokensIn: 0, tokensOut: 0, cost: 0 }
+
 export class CallSum {
   count = 0
   errors = 0
@@ -38,25 +48,25 @@ export class CallSum {
   /** US dollars. */
   cost = 0
   withoutCost = 0
-  /** Calls whose response was that of another one. */
-  reused = 0
-  /** What they would have taken and cost, as far as it is known. */
-  savedTokensIn = 0
-  savedTokensOut = 0
-  savedCost = 0
   /**
    * Unordered pairs of slot and count: thousands of sums may be in memory, most with few slots in use, and a
    * full array for each would keep the collector busy.
    */
   #durations: number[] = none
+  /** In most sums there are none. */
+  #savings: Savings | null = null
 
   /** Restores a record, and takes over its array of durations. */
   static from(record: CallSumRecord): CallSum {
-    const [count, errors, tokensIn, tokensOut, cost, withoutCost, durations, saved = noSavings] = record
+    const [count, errors, tokensIn, tokensOut, cost, withoutCost, durations, saved] = record
     const sum = Object.assign(new CallSum(), { count, errors, tokensIn, tokensOut, cost, withoutCost })
-    ;[sum.reused, sum.savedTokensIn, sum.savedTokensOut, sum.savedCost] = saved
+    if (saved !== undefined) sum.#addSavings(...saved)
     sum.#durations = durations as number[]
     return sum
+  }
+
+  get savings(): Readonly<Savings> {
+    return this.#savings ?? noSavings
   }
 
   add(call: SummedCall, hasDuration = true): void {
@@ -67,7 +77,7 @@ export class CallSum {
     this.tokensOut += tokensOut ?? 0
     if (cost === null) this.withoutCost++
     else this.cost += cost
-    if (saved !== undefined) this.#addSavings(saved)
+    if (saved !== undefined) this.#addSavings(1, saved.tokensIn ?? 0, saved.tokensOut ?? 0, saved.cost ?? 0)
     if (hasDuration) this.#addDurations(slotOf(duration), 1)
   }
 
@@ -78,19 +88,15 @@ export class CallSum {
     this.tokensOut += other.tokensOut
     this.cost += other.cost
     this.withoutCost += other.withoutCost
-    this.reused += other.reused
-    this.savedTokensIn += other.savedTokensIn
-    this.savedTokensOut += other.savedTokensOut
-    this.savedCost += other.savedCost
+    if (other.#savings !== null) this.#addSavings(...recordOf(other.#savings))
     const durations = other.#durations
     for (let at = 0; at < durations.length; at += 2) this.#addDurations(durations[at]!, durations[at + 1]!)
   }
 
   toRecord(): CallSumRecord {
     const { count, errors, tokensIn, tokensOut, cost, withoutCost } = this
-    const { reused, savedTokensIn, savedTokensOut, savedCost } = this
     const record = [count, errors, tokensIn, tokensOut, cost, withoutCost, this.#durations] as const
-    return reused === 0 ? record : [...record, [reused, savedTokensIn, savedTokensOut, savedCost]]
+    return this.#savings === null ? record : [...record, recordOf(this.#savings)]
   }
 
   /** Returns a percentile of the durations in ms, within 10 %; null without calls. */
@@ -105,11 +111,12 @@ export class CallSum {
     return slot === 0 ? 1 : Math.round(2 ** ((slot - 0.5) / slotsPerDoubling) * 10) / 10
   }
 
-  #addSavings({ tokensIn, tokensOut, cost }: SavedUse): void {
-    this.reused++
-    this.savedTokensIn += tokensIn ?? 0
-    this.savedTokensOut += tokensOut ?? 0
-    this.savedCost += cost ?? 0
+  #addSavings(reused: number, tokensIn: number, tokensOut: number, cost: number): void {
+    this.#savings ??= { reused: 0, tokensIn: 0, tokensOut: 0, cost: 0 }
+    this.#savings.reused += reused
+    this.#savings.tokensIn += tokensIn
+    this.#savings.tokensOut += tokensOut
+    this.#savings.cost += cost
   }
 
   #addDurations(slot: number, calls: number): void {
@@ -122,6 +129,10 @@ export class CallSum {
     // A push would reserve room for 16 more.
     this.#durations = [...durations, slot, calls]
   }
+}
+
+function recordOf({ reused, tokensIn, tokensOut, cost }: Savings): NonNullable<CallSumRecord[7]> {
+  return [reused, tokensIn, tokensOut, cost]
 }
 
 function slotOf(ms: number): number {
