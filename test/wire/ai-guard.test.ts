@@ -142,6 +142,27 @@ test('escapes and nested JSON hide nothing, on no route', async t => {
   assert.equal(JSON.parse(bodies[3]!).messages[0].content, '[redacted:card_number]')
 })
 
+test('base64, as of images and files, goes on as it is, beside arguments of tools that are looked at', async t => {
+  const { bodies, chat } = await start(t, everything('block'))
+  const url = `data:text/plain;base64,${Buffer.from(`${card} ${key}`).toString('base64')}`
+  assert.equal((await chat([{ type: 'image_url', image_url: { url } }])).status, 200)
+  assert.ok(bodies[0]!.includes(url))
+  const called = (text: string) => ({
+    messages: [
+      { role: 'user', content: 'Pay.' },
+      {
+        role: 'assistant',
+        tool_calls: [
+          { id: 'c', type: 'function', function: { name: 'pay', arguments: JSON.stringify({ card: text }) } },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'c', content: 'Done.' },
+    ],
+  })
+  assert.equal((await chat('Pay.', called(card))).status, 403)
+  assert.equal((await chat('Pay.', called(url))).status, 200)
+})
+
 test('what cannot be looked at is refused where it would be redacted or blocked, and else flagged', async t => {
   const { ai, bodies, native } = await start(t, everything('redact'))
   const body = JSON.stringify({ model: 'gpt-4o', messages: [] })
