@@ -29,7 +29,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   qr: ['pages/parts/qr.ts'],
   tldts: ['domains/host.ts'],
   undici: [
-    'admin/budget-alerts/webhook.ts',
+    'net/http/webhook-client.ts',
     'edge/cloud-keys/key-call.ts',
     'edge/gates/forward-gate.ts',
     'edge/gates/key-set.ts',
