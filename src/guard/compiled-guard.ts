@@ -1,6 +1,6 @@
 // The guard of a gateway, compiled for its calls.
 
-import type { Guard, GuardAction, GuardCheck, GuardRule } from '../store/records/records.ts'
+import type { Guard, GuardAction, GuardCheck, GuardRule, GuardWebhook } from '../store/records/records.ts'
 import { everyPattern, patternNames, patternsNamed } from './patterns.ts'
 import { PatternSet } from './scan.ts'
 
@@ -8,10 +8,13 @@ export class CompiledGuard {
   /** Null if it does not look there. */
   readonly request: CompiledCheck | null
   readonly response: CompiledCheck | null
+  /** Null if it is not asked about requests. */
+  readonly requestWebhook: GuardWebhook | null
 
-  constructor({ rules }: Guard) {
+  constructor({ rules, webhook = null }: Guard) {
     this.request = compile(rules, 'request')
     this.response = compile(rules, 'response')
+    this.requestWebhook = webhook?.checks.includes('request') ? webhook : null
   }
 
   /** Of a session, which cannot be looked at: the check that redacts or blocks, if there is one. */

@@ -18,6 +18,7 @@ import { usageOf } from '../../src/ai/usage/usage.ts'
 import { AnswerCache } from '../../src/answers/answer-cache.ts'
 import type { AnswerRoom } from '../../src/answers/answer-room.ts'
 import { ClaimedCalls } from '../../src/answers/claimed-calls.ts'
+import { GuardWebhooks } from '../../src/guard/webhook/guard-webhooks.ts'
 import { BudgetHolder } from '../../src/budgets/budget-holder.ts'
 import { LogQueue } from '../../src/ai-logs/queue.ts'
 import { routeOwner } from '../../src/store/records/model-route.ts'
@@ -52,6 +53,8 @@ export interface AiSettings extends Omit<EdgeSettings, 'ai'> {
   readonly grace?: number
   /** Whether limits are counted in the store, so that calls wait for it. */
   readonly countsInStore?: boolean
+  /** Which addresses the webhooks of guards may have. */
+  readonly webhooks?: Partial<ConstructorParameters<typeof GuardWebhooks>[0]>
   /** For responses on their way. */
   readonly room?: AnswerRoom
   /** By which budgets are looked after, in ms of their clock. */
@@ -169,6 +172,11 @@ export async function startAi(
     ...(settings.room && { room: settings.room }),
   })
   const claimed = new ClaimedCalls({ store, clock: clock ?? systemClock, warnings: { warn: () => {} } })
+  const guardWebhooks = new GuardWebhooks({
+    ...{ secrets: () => secrets, clock: clock ?? systemClock, metrics: metrics.ai },
+    warnings: { warn: () => {} },
+    ...settings.webhooks,
+  })
   const issuer = 'https://id.example'
   const places = { issuer, aiHosts: ['ai.test', '127.0.0.1'] }
   const access = new AccessTokens(store, resource => apiOf(resource, places))
@@ -197,7 +205,20 @@ export async function startAi(
     : null
   const edge = new Edge(t, config, {
     metrics,
-    ai: { tokens, gateways, routes, custom, keys, logs, budgets, prices, answers, claimed, issuer },
+    ai: {
+      tokens,
+      gateways,
+      routes,
+      custom,
+      keys,
+      logs,
+      budgets,
+      prices,
+      answers,
+      claimed,
+      guardWebhooks,
+      issuer,
+    },
     ...time,
     ...(limiter && { limiter }),
     ...(spans && { spans }),
@@ -211,6 +232,7 @@ export async function startAi(
     await budgets.close()
     await answers.close()
     await claimed.close()
+    await guardWebhooks.close()
     if (given === undefined) await store.close()
   })
   if (given !== undefined) return new AiEdge(edge, store, logs, given.account, '')

@@ -15,7 +15,8 @@ import {
   whole,
 } from '../schema/schema.ts'
 import { maxShown } from './budget-alerts.ts'
-import { maxThreshold, maxThresholds, maxUrlLength } from './body.ts'
+import { maxUrlLength } from '../http/webhook-url.ts'
+import { maxThreshold, maxThresholds } from './body.ts'
 
 const url: Schema = { ...text, maxLength: maxUrlLength, pattern: '^https://[!-~]+$' }
 const threshold = whole(1, maxThreshold)

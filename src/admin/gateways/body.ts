@@ -7,7 +7,7 @@ import { isGatewayId } from '../../ai/gateway-directory.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { usualMaxTokens } from '../../store/records/budget-rule.ts'
 import type { CacheScope, Gateway, GatewayRateLimit, GatewayRetry } from '../../store/records/records.ts'
-import { readGuard } from '../guard/body.ts'
+import { type GuardDraft, readGuard } from '../guard/body.ts'
 import { Field } from '../http/field.ts'
 import { readDollars, readSpendLimits } from '../spend-limits/body.ts'
 
@@ -29,9 +29,8 @@ type GatewaySettings = Pick<
   | 'cacheTtl'
   | 'isCacheInvalidatedOnUpdate'
   | 'cacheScope'
-  | 'guard'
   | 'hasIdempotencyKeys'
->
+> & { readonly guard: GuardDraft | null }
 
 /**
  * The settings of published clients that are not supported, each with the value that turns it off: it alone

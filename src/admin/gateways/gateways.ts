@@ -16,6 +16,7 @@ import { openingBeyond } from '../tokens/reach.ts'
 import { add, cutOf, drop, isoTime, pageOf, responseOf, revise } from '../records/record-handlers.ts'
 import { etagOf, unmet } from '../http/precondition.ts'
 import { Parameters } from '../http/query.ts'
+import { storedGuard } from '../guard/stored-guard.ts'
 import { viewGuard } from '../guard/view.ts'
 import { viewSpendLimits } from '../spend-limits/view.ts'
 
@@ -33,13 +34,15 @@ function refusedOpening(caller: Token): ApiResponse | null {
   )
 }
 
-export async function createGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
+export async function createGateway(call: Call, { store, log, secrets }: Api): Promise<ApiResponse> {
   const { account, caller, body, now } = call
   const read = readNewGateway(body)
   if (!('id' in read)) return failures(read)
   const refusal = read.authentication ? null : refusedOpening(caller)
   if (refusal !== null) return refusal
-  const gateway: Gateway = { account, ...read, createdAt: now, modifiedAt: now }
+  const guarded = storedGuard(secrets, { account, id: read.id, guard: null }, read.guard)
+  if (!('guard' in guarded)) return failures([guarded])
+  const gateway: Gateway = { account, ...read, ...guarded, createdAt: now, modifiedAt: now }
   const audit = auditOf(call, 'create', resourceOf(gateway), membersSet(body))
   return (await add(store.gateways, gateway, { audit }, log)) ? respondWith(gateway) : taken
 }
@@ -61,7 +64,7 @@ export async function getGateway({ account, params }: Call, { store }: Api): Pro
   return current ? respondWith(current) : noGateway
 }
 
-export async function updateGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
+export async function updateGateway(call: Call, { store, log, secrets }: Api): Promise<ApiResponse> {
   const { account, caller, params, body, now, ifMatch } = call
   const id = params.gateway_id!
   const read = readGateway(body, id)
@@ -73,7 +76,9 @@ export async function updateGateway(call: Call, { store, log }: Api): Promise<Ap
     const isOpened = current.authentication && !authentication
     const refusal = isOpened ? refusedOpening(caller) : null
     if (refusal !== null) return refusal
-    const settings = { ...current, ...read, authentication }
+    const guarded = storedGuard(secrets, current, read.guard)
+    if (!('guard' in guarded)) return failures([guarded])
+    const settings = { ...current, ...read, ...guarded, authentication }
     return {
       record: { ...settings, modifiedAt: now },
       audit: updateOf(call, resourceOf(current), view(current), view(settings)),

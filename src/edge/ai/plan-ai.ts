@@ -73,7 +73,7 @@ function isRead(x: Exchange, ai: AiExchange, { path }: NativeCall): boolean {
 }
 
 function isInspected({ guard }: AiExchange): boolean {
-  return guard !== null && guard.request !== null
+  return guard !== null && (guard.request !== null || guard.requestWebhook !== null)
 }
 
 function planAllowed(x: Exchange, ai: AiExchange, route: NativeCall, body: Buffer): Refusal | null {

@@ -159,6 +159,7 @@ function planeOf(
       prices: ai.prices,
       answers: null,
       claimed: null,
+      guardWebhooks: null,
       issuer: ai.issuer ?? null,
     },
     models: { of: () => ({ models: null, asking: null }) },

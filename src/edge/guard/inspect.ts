@@ -2,22 +2,30 @@
 // or block what it finds.
 
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
-import type { CompiledCheck } from '../../guard/compiled-guard.ts'
+import type { CompiledCheck, CompiledGuard } from '../../guard/compiled-guard.ts'
 import { readJson } from '../../guard/readable.ts'
 import { redactJson } from '../../guard/redact.ts'
 import { GuardReport } from '../../guard/report.ts'
 import { matchesIn } from '../../guard/text-scanner.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
+import { askWebhook } from './ask-webhook.ts'
 import { noteFindings } from './note-findings.ts'
 import { replaceBody } from './replace-body.ts'
 import { refuseBlocked, refuseUnreadable } from './refusals.ts'
 
-/** Refuses a call (403) that has what is blocked, or that cannot be looked at where that matters. */
+/**
+ * Refuses a call (403) that has what is blocked, or that cannot be looked at where that matters. What the
+ * patterns let pass, the webhook of the gateway is asked about.
+ */
 export function inspect(x: Exchange): Verdict {
   const { ai } = x
   if (ai === null || ai.guard === null) return null
-  const check = x.upgrade === 'requested' ? ai.guard.strictest : ai.guard.request
+  return findPatterns(x, ai, ai.guard) ?? askWebhook(x, ai, ai.guard)
+}
+
+function findPatterns(x: Exchange, ai: AiExchange, guard: CompiledGuard): Refusal | null {
+  const check = x.upgrade === 'requested' ? guard.strictest : guard.request
   if (check === null) return null
   ai.findings ??= new GuardReport()
   const verdict = inspectRequest(x, ai, ai.findings, check)

@@ -19,6 +19,20 @@ export function refuseUnreadable(check: GuardCheck, what: string): Refusal {
     : refuseAs(fault('unreadable_response', what), 'The response was blocked')
 }
 
+/** Refuses what a webhook has no verdict about, since it must not pass without one (503). */
+export function refuseUndecided(why: string, retryAfter: number | null): Refusal {
+  const cause = fault('guard_unavailable', why)
+  const wording = {
+    heading: 'The guard did not decide',
+    detail: `${cause.message}.`,
+    guidance:
+      '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider.',
+    isOfRequest: true,
+  }
+  const facts = { faults: [cause], wording, ...(retryAfter !== null && { retryAfter }) }
+  return refuse('service_unavailable', facts, { code: 'GH_GUARD_WEBHOOK' })
+}
+
 /** The wording is for events of streams, which have no faults. */
 function refuseAs(cause: ReturnType<typeof fault>, heading: string): Refusal {
   const wording = { heading, detail: `${cause.message}.`, guidance, isOfRequest: true }

@@ -14,6 +14,7 @@ import type { CustomDirectory } from '../../ai/providers/custom-directory.ts'
 import type { GatewayKeys } from '../../ai/providers/gateway-keys.ts'
 import type { RouteDirectory } from '../../ai/route-directory.ts'
 import type { PriceTable } from '../../ai/usage/prices.ts'
+import type { GuardWebhooks } from '../../guard/webhook/guard-webhooks.ts'
 import type { AnswerCache } from '../../answers/answer-cache.ts'
 import type { ClaimedCalls } from '../../answers/claimed-calls.ts'
 import type { BudgetHolder } from '../../budgets/budget-holder.ts'
@@ -37,6 +38,8 @@ export interface AiServices {
   /** Null where nothing is called. */
   readonly answers: AnswerCache | null
   readonly claimed: ClaimedCalls | null
+  /** Null where nothing is called. */
+  readonly guardWebhooks: GuardWebhooks | null
   readonly issuer?: string | null
 }
 

@@ -307,6 +307,13 @@ export const apiFaults = {
       `The guard of the gateway has blocked the response: it cannot look at ${what}`,
     when: 'The guard of the gateway would redact or block, and cannot look at the response to an AI call.',
   },
+  guard_unavailable: {
+    code: 2031,
+    status: 503,
+    sentence: (why: string) =>
+      `The guard of the gateway cannot decide about the request: ${why}; if that lasts, the operator should check the webhook of the guard`,
+    when: 'The webhook of the guard of the gateway gave no verdict about the request of an AI call, which then goes nowhere.',
+  },
   call_beyond_limit: {
     code: 10000,
     status: 403,

@@ -1,6 +1,6 @@
 // Counts of AI gateways.
 
-import { Tally, tallies } from './distribution.ts'
+import { Distribution, Tally, tallies } from './distribution.ts'
 
 /** Why a call to an AI gateway was allowed or denied: closed sets, so that callers cannot grow the labels. */
 export const allowReasons = ['authenticated', 'authentication_off'] as const
@@ -20,6 +20,20 @@ export const refuseReasons = [
 ] as const
 export type RefuseReason = (typeof refuseReasons)[number]
 
+const guardOutcomes = [
+  'allow',
+  'flag',
+  'replace',
+  'block',
+  'too_large',
+  'busy',
+  'timeout',
+  'unreachable',
+  'invalid',
+  'no_secret',
+  'left',
+] as const
+
 interface WaitingForExport {
   readonly entries: number
   readonly bytes: number
@@ -37,6 +51,9 @@ export class AiMetrics {
     request: tallies(['flag', 'redact', 'block']),
     response: tallies(['flag', 'redact', 'block']),
   } as const
+  /** Questions to the webhooks of guards, by what came of them. */
+  readonly guardQuestions = tallies(guardOutcomes)
+  readonly guardWaits = new Distribution()
   readonly logEntries = tallies(['written', 'dropped', 'over_limit'])
   /** By the status that the provider sent. */
   readonly keysSetAside = tallies(['401', '429'])

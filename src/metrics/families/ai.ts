@@ -1,6 +1,8 @@
 // Prometheus metrics of AI gateways.
 
-import { byName, type Families, gauge, sample } from './family.ts'
+import { byName, type Families, gauge, histogram, sample } from './family.ts'
+
+const questionDuration = 'gatehouse_ai_guard_webhook_duration_seconds'
 
 export const aiFamilies: Families = {
   gatehouse_ai_decisions_total: {
@@ -24,6 +26,15 @@ export const aiFamilies: Families = {
       ...byName(ai.guardFindings.request, action => ({ check: 'request', action })),
       ...byName(ai.guardFindings.response, action => ({ check: 'response', action })),
     ],
+  },
+  gatehouse_ai_guard_webhook_questions_total: {
+    help: 'Questions to the webhooks of guards, by outcome: a verdict (allow, flag, replace, block), or why there is none.',
+    read: ({ edge: { ai } }) => byName(ai.guardQuestions, outcome => ({ outcome })),
+  },
+  [questionDuration]: {
+    help: 'Time from a question to the webhook of a guard to its outcome.',
+    type: 'histogram',
+    read: ({ edge: { ai } }) => histogram(questionDuration, {}, ai.guardWaits),
   },
   gatehouse_token_lookups_total: {
     help: 'Token lookups by source: cache, store, or store after a notice from another worker.',

@@ -23,6 +23,7 @@ import { BudgetHolder } from '../../budgets/budget-holder.ts'
 import { answerBoundsOf } from '../../answers/answer-bounds.ts'
 import { AnswerCache } from '../../answers/answer-cache.ts'
 import { ClaimedCalls } from '../../answers/claimed-calls.ts'
+import { GuardWebhooks } from '../../guard/webhook/guard-webhooks.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
 import { SpoolWriter } from '../../log-export/spool-writer.ts'
 import { AccessTokens } from '../../oauth/grants/access-tokens.ts'
@@ -71,6 +72,7 @@ export class Services implements AiServices {
   readonly budgets: BudgetHolder
   readonly answers: AnswerCache
   readonly claimed: ClaimedCalls
+  readonly guardWebhooks: GuardWebhooks
   readonly prices: Pick<PriceTable, 'costOf' | 'worstCost'>
   readonly spool: SpoolWriter
   readonly limiter: Limiter
@@ -143,6 +145,10 @@ export class Services implements AiServices {
     this.claimed = new ClaimedCalls({
       store,
       clock: systemClock,
+      warnings: new LogThrottle(log, systemClock),
+    })
+    this.guardWebhooks = new GuardWebhooks({
+      ...{ secrets: () => this.secrets, clock: systemClock, metrics: metrics.ai },
       warnings: new LogThrottle(log, systemClock),
     })
     this.prices = { costOf, worstCost: (...call) => this.#prices.worstCost(...call) }
@@ -219,6 +225,7 @@ export class Services implements AiServices {
     await this.logs.close()
     await this.answers.close()
     await this.claimed.close()
+    await this.guardWebhooks.close()
     await this.budgets.close()
     await this.spool.close()
     await this.#uses.close()

@@ -83,12 +83,24 @@ export interface GuardRule {
 export interface Guard {
   readonly isEnabled: boolean
   readonly rules: readonly GuardRule[]
+  /** Asked about what the rules let pass; null or absent for none. */
+  readonly webhook?: GuardWebhook | null
+}
+
+export interface GuardWebhook {
+  readonly url: string
+  /** What it is asked about. */
+  readonly checks: readonly GuardCheck[]
+  /** Ms for a verdict. */
+  readonly timeout: number
+  /** The secret that signs questions, sealed for its gateway. */
+  readonly sealed: string
 }
 
 /** What the guard found in a call, without what it is. */
 export interface GuardFinding {
   readonly check: GuardCheck
-  /** Of the pattern, or `unreadable` for what could not be looked at. */
+  /** Of the pattern, `webhook` with what it names, or `unreadable` for what could not be looked at. */
   readonly name: string
   readonly action: GuardAction
   readonly count: number

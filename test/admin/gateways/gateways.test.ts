@@ -257,3 +257,23 @@ test('a token with limits of its own opens no gateway to calls without a token',
   const opened = await ask('PUT', `${path}/default`, { body: { authentication: false }, token })
   assert.equal(opened.status, 200)
 })
+
+test('the secret of a webhook is sealed, never shown, and stays if a change leaves it out', async t => {
+  const { ask, kept } = await startApi(t)
+  const webhook = { url: 'https://guard.example.com/', check: ['REQUEST'] }
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const missing = await ask('POST', path, { body: { id: 'mine', dlp: { webhook } } })
+  assert.deepEqual([missing.status, missing.json.errors[0].source], [400, { pointer: '/dlp/webhook/secret' }])
+  const made = await ask('POST', path, { body: { id: 'mine', dlp: { webhook: { ...webhook, secret } } } })
+  assert.deepEqual(made.json.result.dlp.webhook, { ...webhook, timeout: 5_000 })
+  const sealed = async () => (await kept.gateways.get(account, 'mine'))!.record.guard?.webhook?.sealed
+  const before = await sealed()
+  assert.equal(before!.includes(secret), false)
+  const again = await ask('PUT', `${path}/mine`, { body: made.json.result })
+  assert.deepEqual([again.status, await sealed()], [200, before])
+  const other = { ...made.json.result, dlp: { webhook: { ...webhook, secret } } }
+  await ask('PUT', `${path}/mine`, { body: other })
+  assert.notEqual(await sealed(), before)
+  await ask('PUT', `${path}/mine`, { body: { dlp: { policies: [] } } })
+  assert.equal(await sealed(), undefined)
+})

@@ -19,6 +19,7 @@ test('an action is enough: all patterns are looked for, wherever that is possibl
   assert.deepEqual(viewGuard(guard!), {
     enabled: true,
     policies: [{ id: 'policy-1', enabled: true, action: 'BLOCK', check: checks, profiles: ['*'] }],
+    webhook: null,
   })
 })
 
@@ -31,12 +32,12 @@ test('of several policies for a pattern, the strictest counts', () => {
       { action: 'BLOCK', profiles: ['private_key'], enabled: false },
     ],
   })
-  const { request } = compiledGuard(guard!)!
+  const { request } = compiledGuard({ ...guard!, webhook: null })!
   assert.deepEqual(
     ['card_number', 'aws_key', 'private_key', 'openai_key'].map(name => request!.actionOf(name)),
     ['redact', 'block', 'flag', 'flag'],
   )
-  assert.equal(compiledGuard({ ...guard!, isEnabled: false }), null)
+  assert.equal(compiledGuard({ ...guard!, webhook: null, isEnabled: false }), null)
   assert.equal(compiledGuard({ isEnabled: true, rules: [] })!.request, null)
 })
 

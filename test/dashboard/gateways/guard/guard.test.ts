@@ -8,7 +8,7 @@ const keys = {
   ...{ id: 'keys', enabled: true, action: 'REDACT', check: ['REQUEST', 'RESPONSE'] },
   profiles: ['openai_key'],
 }
-const dlp = { enabled: true, policies: [keys, off] }
+const dlp = { enabled: true, policies: [keys, off], webhook: null }
 
 async function openGuarded(t: Parameters<typeof openDashboard>[0], role?: 'Administrator Read Only') {
   const site = await openDashboard(t, role)
@@ -69,7 +69,11 @@ test('each pattern is flagged, redacted or blocked, in requests and in responses
   assert.match((await switchedOff.follow()).text, /The guard is switched off\./)
   assert.deepEqual((await ask('GET', gateway)).json.result.dlp, { ...result.dlp, enabled: false })
   await submit(path, { enabled: 'on' })
-  assert.deepEqual((await ask('GET', gateway)).json.result.dlp, { enabled: true, policies: [] })
+  assert.deepEqual((await ask('GET', gateway)).json.result.dlp, {
+    enabled: true,
+    policies: [],
+    webhook: null,
+  })
 })
 
 test('policies that the form does not show stay, and their ids', async t => {
@@ -80,6 +84,7 @@ test('policies that the form does not show stay, and their ids', async t => {
   assert.deepEqual((await ask('GET', gateway)).json.result.dlp, {
     enabled: true,
     policies: [{ ...keys, profiles: ['openai_key', 'aws_key'] }, off],
+    webhook: null,
   })
 })
 
