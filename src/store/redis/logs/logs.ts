@@ -123,13 +123,14 @@ export class RedisLogs implements Logs {
     const until = performance.now() + scanPatience
     const items: LogSummary[] = []
     let [scanned, last] = [0, null as LogSummary | null]
-    for await (const entry of this.#inTime(account, gateway, { since, before }, descending, first)) {
-      if (items.length === limit || scanned >= maxScanned || isLate(scanned, until))
-        return { items, scanned, next: last && placeOf(last, 'created_at') }
-      scanned++
-      last = entry
-      if (matches(entry, filters)) items.push(entry)
-    }
+    for await (const page of this.#inTime(account, gateway, { since, before }, descending, first))
+      for (const entry of page) {
+        if (items.length === limit || scanned >= maxScanned || isLate(scanned, until))
+          return { items, scanned, next: last && placeOf(last, 'created_at') }
+        scanned++
+        last = entry
+        if (matches(entry, filters)) items.push(entry)
+      }
     return { items, scanned, next: null }
   }
 
@@ -138,16 +139,15 @@ export class RedisLogs implements Logs {
     const sums = new WindowSums(query)
     const until = performance.now() + (maxScanned === Infinity ? Infinity : scanPatience)
     const first = startOf(time.before)
-    let [scanned, completeSince] = [0, time.since]
-    for await (const entry of this.#inTime(account, gateway, time, true, first)) {
-      if (scanned >= maxScanned || isLate(scanned, until)) {
-        completeSince = Math.floor(entry.createdAt) + 1
-        break
+    let scanned = 0
+    for await (const page of this.#inTime(account, gateway, time, true, first))
+      for (const entry of page) {
+        if (scanned >= maxScanned || isLate(scanned, until))
+          return { windows: sums.windows, scanned, completeSince: Math.floor(entry.createdAt) + 1 }
+        scanned++
+        if (matches(entry, filters)) sums.add(entry)
       }
-      scanned++
-      if (matches(entry, filters)) sums.add(entry)
-    }
-    return { windows: sums.windows, scanned, completeSince }
+    return { windows: sums.windows, scanned, completeSince: time.since }
   }
 
   async marks(
@@ -236,22 +236,24 @@ export class RedisLogs implements Logs {
     return { items: items.slice(0, limit), total }
   }
 
-  /** Goes through the entries of a time in order, from behind a place. */
+  /**
+   * Yields the entries of a time in order, from behind a place, by pages. One by one they would survive minor
+   * collections of V8, each of which then blocks the process for longer than a page does.
+   */
   async *#inTime(
     account: string,
     gateway: string,
     { since, before }: LogTime,
     descending: boolean,
     after: Cursor | null,
-  ): AsyncGenerator<LogSummary> {
+  ): AsyncGenerator<readonly LogSummary[]> {
     const home = await this.#find(account, gateway)
     if (!home) return
-    for await (const page of this.#pages(home, { descending, offset: 0, after }))
-      for (const entry of page) {
-        const { createdAt: at } = entry
-        if (descending ? at < since : at >= before) return
-        if (descending ? at < before : at >= since) yield entry
-      }
+    for await (const page of this.#pages(home, { descending, offset: 0, after })) {
+      yield page.filter(({ createdAt: at }) => since <= at && at < before)
+      const { createdAt: last } = page.at(-1)!
+      if (descending ? last < since : last >= before) return
+    }
   }
 
   /** Reads all summaries and holds on to no more of those that match than come before the end of the page. */
