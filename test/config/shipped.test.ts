@@ -286,6 +286,7 @@ function settingsIn({ properties = {}, additionalProperties, items, anyOf = [] }
 const aiExamples = {
   defaultAccount: null,
   customNetworks: [],
+  webhookNetworks: [],
   corsOrigins: [],
   proxy: null,
   noProxy: [],

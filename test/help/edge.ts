@@ -151,6 +151,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       hosts: [],
       defaultAccount: null,
       customNetworks: [],
+      webhookNetworks: [],
       corsOrigins: [],
       bodyLimit: 32 * 2 ** 20,
       uploadLimit: null,

@@ -36,6 +36,7 @@ const renamed: Readonly<Record<string, string>> = {
 const elsewhere: Readonly<Record<string, string>> = {
   'ai.cors_origins': 'ai.cors.origins',
   'ai.custom_networks': 'ai.custom_providers.allow_networks',
+  'ai.webhook_networks': 'ai.webhooks.allow_networks',
   'telemetry.trace_context.continues': 'telemetry.continue',
   'telemetry.trace_context.sample': 'telemetry.sample',
 }

@@ -365,6 +365,7 @@ export interface ReuseConfig {
 export interface AiConfig {
   readonly hosts: readonly string[] // lower-case exact names and IP addresses; empty: no AI routes
   readonly customNetworks: readonly string[] // where providers that accounts add may be, beside public addresses
+  readonly webhookNetworks: readonly string[] // where webhooks of budgets and guards may be, beside public addresses
   readonly defaultAccount: string | null // that of calls that name neither account nor token; null: the only one
   readonly corsOrigins: readonly string[] // the sites whose pages may call, as in Origin, or * alone; empty: none
   readonly bodyLimit: number // bytes of a body that is buffered

@@ -270,6 +270,7 @@ export const schema = mapping({
     hosts: optional(list(placed(scalar(exactHost))), []),
     default_account: optional(scalar(accountId), null),
     custom_providers: group({ allow_networks: optional(list(scalar(network)), []) }),
+    webhooks: group({ allow_networks: optional(list(scalar(network)), []) }),
     cors: group({ origins: optional(list(placed(scalar(corsOrigin))), []) }),
     body: optional(scalar(size(0, 256 * MiB)), 32 * MiB),
     upload: optional(wordOr('off', scalar(size(0, TiB))), null),

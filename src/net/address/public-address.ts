@@ -37,3 +37,9 @@ export function isPublic(address: string): boolean {
   if (isIPv4(canonical)) return !specialV4.has(canonical)
   return globalV6.has(canonical) && !specialV6.has(canonical)
 }
+
+/** Returns whether an address is public, or in one of these networks. */
+export function publicOrIn(networks: readonly string[]): (address: string) => boolean {
+  const allowed = new AddressSet(networks)
+  return address => isPublic(address) || allowed.has(address)
+}

@@ -16,6 +16,7 @@ import { DomainWatch } from '../../domains/domain-watch.ts'
 import { TxtLookup } from '../../domains/txt-lookup.ts'
 import { Attention } from '../../admin/attention/attention.ts'
 import { AlertWatch } from '../../admin/budget-alerts/alert-watch.ts'
+import { publicOrIn } from '../../net/address/public-address.ts'
 import { WebhookSender } from '../../admin/budget-alerts/webhook.ts'
 import { GrantKeeper } from '../../admin/upkeep/grant-keeper.ts'
 import { AnswerKeeper } from '../../admin/upkeep/answer-keeper.ts'
@@ -38,11 +39,12 @@ export class Management {
   readonly logExport: LogExport
   readonly #limiter: Limiter
   readonly grants: GrantKeeper
-  readonly webhooks = new WebhookSender()
+  readonly webhooks = new WebhookSender({ isAllowed: address => this.#isWebhookAddress(address) })
   readonly #alerts: AlertWatch
   readonly #keeper: AuditKeeper
   readonly #answers: AnswerKeeper
   #maxAnswerBytes: number
+  #isWebhookAddress: (address: string) => boolean
   readonly #watch: DomainWatch
   readonly #keyWatch: KeyWatch
   readonly #end = new AbortController()
@@ -65,6 +67,7 @@ export class Management {
     this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
     this.#keeper.start()
     this.#maxAnswerBytes = config.ai.reuse.total
+    this.#isWebhookAddress = publicOrIn(config.ai.webhookNetworks)
     this.#answers = new AnswerKeeper({ store, log, maxBytes: () => this.#maxAnswerBytes })
     this.#answers.start()
     this.grants = new GrantKeeper({ store, log })
@@ -111,6 +114,7 @@ export class Management {
 
   reload(config: Config): void {
     this.limits.reload(config)
+    this.#isWebhookAddress = publicOrIn(config.ai.webhookNetworks)
     this.#maxAnswerBytes = config.ai.reuse.total
     this.logExport.reload(config.ai.logExport)
   }

@@ -23,6 +23,7 @@ import { BudgetHolder } from '../../budgets/budget-holder.ts'
 import { answerBoundsOf } from '../../answers/answer-bounds.ts'
 import { AnswerCache } from '../../answers/answer-cache.ts'
 import { ClaimedCalls } from '../../answers/claimed-calls.ts'
+import { publicOrIn } from '../../net/address/public-address.ts'
 import { GuardWebhooks } from '../../guard/webhook/guard-webhooks.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
 import { SpoolWriter } from '../../log-export/spool-writer.ts'
@@ -83,6 +84,7 @@ export class Services implements AiServices {
   readonly #keeper: Keeper | undefined
   #prices: PriceTable
   #answerBounds: AnswerBounds
+  #isWebhookAddress: (address: string) => boolean
   #config: Pick<Config, 'ai' | 'oauth'>
   /** The last URL and its inputs: every refused call needs it. */
   #issuer: { readonly config: object; readonly sidePort: Endpoint; readonly url: string | null } | null = null
@@ -127,6 +129,7 @@ export class Services implements AiServices {
     )
     this.#prices = pricesOf(config)
     this.#answerBounds = answerBoundsOf(config.ai.reuse)
+    this.#isWebhookAddress = publicOrIn(config.ai.webhookNetworks)
     const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
     const exported = { folder: spoolFolder(), config: config.ai.logExport }
     this.spool = new SpoolWriter({ ...exported, metrics: metrics.ai, log })
@@ -149,6 +152,7 @@ export class Services implements AiServices {
     })
     this.guardWebhooks = new GuardWebhooks({
       ...{ secrets: () => this.secrets, clock: systemClock, metrics: metrics.ai },
+      isAllowed: address => this.#isWebhookAddress(address),
       warnings: new LogThrottle(log, systemClock),
     })
     this.prices = { costOf, worstCost: (...call) => this.#prices.worstCost(...call) }
@@ -179,6 +183,7 @@ export class Services implements AiServices {
     this.#config = config
     this.#prices = pricesOf(config)
     this.#answerBounds = answerBoundsOf(config.ai.reuse)
+    this.#isWebhookAddress = publicOrIn(config.ai.webhookNetworks)
     this.spool.reload(config.ai.logExport)
   }
 

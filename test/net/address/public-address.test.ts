@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isPublic } from '../../../src/net/address/public-address.ts'
+import { isPublic, publicOrIn } from '../../../src/net/address/public-address.ts'
 
 const special = [
   '0.0.0.0',
@@ -79,4 +79,10 @@ test('the spelling of an IPv4 address does not matter', () => {
       assert.equal(isPublic(`::ffff:${address}`), isPublic(address))
     }),
   )
+})
+
+test('further networks are allowed beside public addresses, however an address is written', () => {
+  const isAllowed = publicOrIn(['10.20.0.0/16', 'fd00::/8'])
+  for (const address of ['1.1.1.1', '10.20.3.4', '::ffff:10.20.3.4', 'fd00::1']) assert.ok(isAllowed(address))
+  for (const address of ['10.21.0.1', '127.0.0.1', '::1', 'fe80::1', 'x']) assert.ok(!isAllowed(address))
 })
