@@ -129,6 +129,7 @@ test('unconfirmed deletions are 503 until they are confirmed', async t => {
     { path: '/client/v4/user/sessions', token: withAll.value, end: 401 },
     { path: `/client/v4/user/oauth_grants/${granting.grant.id}`, token: granting.value, end: 401 },
     { path: '/ai-gateway/gateways/default/logs?limit=10', end: 200 },
+    { path: '/ai-gateway/gateways/default/stored_responses', end: 200 },
   ]
   const rows = [...apiRows, ...zoneRows, ...plainRows, ...userRows].filter(
     ({ method }) => method === 'DELETE',
