@@ -52,6 +52,8 @@ const holders: Readonly<Record<string, string>> = {
   sh: 'each line is held by one of the ways below',
   console: 'run, and compared with what it shows',
   js: 'run',
+  mjs: 'run by test/wire/ai-guard-webhook.test.ts',
+  json: 'read below',
   yaml: 'read here; the recipes are run by recipes.test.ts',
   yml: 'the set-up of Prometheus, done below as it would',
   redis: 'run by test/store/redis/server/acl.test.ts',
@@ -189,6 +191,10 @@ async function runCurl(command: string, { port, admin, env }: Running): Promise<
 
 test('every block is in a language that a test holds, and every language is there', () => {
   assert.deepEqual(new Set(blocks.map(({ language }) => language)), new Set(Object.keys(holders)))
+})
+
+test('examples of bodies are JSON', () => {
+  for (const text of textsIn('json')) JSON.parse(text)
 })
 
 test('every command is held in exactly one way, and every way has a command', () => {

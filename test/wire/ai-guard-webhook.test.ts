@@ -241,7 +241,7 @@ test('a webhook whose secret is of another gateway is not asked', async t => {
 })
 
 test('the receiver of the documentation decides about signed questions alone', async t => {
-  const [, source] = /<!-- guard-receiver -->\n```js\n(.*?)```/s.exec(await readFile(guide, 'utf8'))!
+  const [, source] = /<!-- guard-receiver -->\n```mjs\n(.*?)```/s.exec(await readFile(guide, 'utf8'))!
   const port = await freePort()
   const env = { ...process.env, GUARD_SECRET: secret, PORT: `${port}` }
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source!], { env, stdio: 'inherit' })

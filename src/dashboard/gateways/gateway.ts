@@ -36,6 +36,7 @@ export interface Gateway {
 export interface Guard {
   readonly enabled: boolean
   readonly policies: readonly GuardPolicy[]
+  readonly webhook?: { readonly url: string } | null
 }
 
 export interface GuardPolicy {

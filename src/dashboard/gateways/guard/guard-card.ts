@@ -14,10 +14,16 @@ export function guardCard(request: PageRequest, { id, dlp: guard }: Gateway, may
   const choices = choicesOf(guard)
   const chosen = rows.filter(row => checks.some(check => choices[fieldOf(check, row)] !== ''))
   const change = html`<p><a class="button plain small" href="${paths.guard(request.account.id, id)}">${chosen.length === 0 ? 'Set up the guard' : 'Change the guard'}</a></p>`
+  const webhook = guard?.webhook ?? null
+  const asked =
+    webhook !== null &&
+    html`<p>Behind the patterns, the webhook <code>${webhook.url}</code> decides about requests.</p>`
   return html`<section class="card" aria-labelledby="guard"><h2 id="guard">Guard</h2>${
+    guard?.enabled === false && notice('The guard is switched off.', 'bad')
+  }${
     chosen.length === 0
       ? html`<p class="hint">Nothing is looked for in calls: neither keys nor card numbers.</p>`
-      : html`${guard?.enabled === false && notice('The guard is switched off.', 'bad')}${table(
+      : html`${table(
           'What happens to what is found',
           [
             { title: 'Pattern', cell: nameOf, isName: true },
@@ -32,7 +38,7 @@ export function guardCard(request: PageRequest, { id, dlp: guard }: Gateway, may
           ],
           chosen,
         )}`
-  }${mayEdit && change}</section>`
+  }${asked}${mayEdit && change}</section>`
 }
 
 function nameOf(row: string): Html {

@@ -25,6 +25,7 @@ interface WirePolicy {
 export interface WireGuard {
   readonly enabled?: boolean
   readonly policies?: readonly WirePolicy[]
+  readonly webhook?: { readonly url: string } | null
 }
 
 type Change = (guard: WireGuard | null) => WireGuard | null
@@ -51,12 +52,13 @@ export function guardOf({ guard = [] }: Guarding): Change | string | null {
 const form =
   '--guard must be on or off alone, or an action and patterns, such as block=private_key or redact:response=*'
 
-export function guardInWords({ enabled = true, policies = [] }: WireGuard): string {
+export function guardInWords({ enabled = true, policies = [], webhook }: WireGuard): string {
   const words = policies
     .filter(({ enabled = true }) => enabled)
     .map(({ action, check = [], profiles = ['*'] }) => {
       const direction = check.length === 1 ? `:${check[0]!.toLowerCase()}` : ''
       return `${action.toLowerCase()}${direction}=${profiles.join(',')}`
     })
+  if (webhook != null) words.push(`webhook=${webhook.url}`)
   return enabled && words.length > 0 ? words.join(' ') : 'off'
 }

@@ -8,7 +8,9 @@ const keys = {
   ...{ id: 'keys', enabled: true, action: 'REDACT', check: ['REQUEST', 'RESPONSE'] },
   profiles: ['openai_key'],
 }
-const dlp = { enabled: true, policies: [keys, off], webhook: null }
+const url = 'https://guard.example/'
+const webhook = { url, check: ['REQUEST'], timeout: 500 }
+const dlp = { enabled: true, policies: [keys, off], webhook }
 
 async function openGuarded(t: Parameters<typeof openDashboard>[0], role?: 'Administrator Read Only') {
   const site = await openDashboard(t, role)
@@ -24,7 +26,8 @@ async function openGuarded(t: Parameters<typeof openDashboard>[0], role?: 'Admin
     },
     { id: 'off', isEnabled: false, action: 'block', checks: ['request'], patterns: ['*'] },
   ] as const
-  await kept.gateways.replace({ ...record, guard: { isEnabled: true, rules } }, version)
+  const own = { url, checks: ['request'], timeout: 500, sealed: 'x' } as const
+  await kept.gateways.replace({ ...record, guard: { isEnabled: true, rules, webhook: own } }, version)
   return site
 }
 
@@ -84,7 +87,7 @@ test('policies that the form does not show stay, and their ids', async t => {
   assert.deepEqual((await ask('GET', gateway)).json.result.dlp, {
     enabled: true,
     policies: [{ ...keys, profiles: ['openai_key', 'aws_key'] }, off],
-    webhook: null,
+    webhook,
   })
 })
 
@@ -111,7 +114,10 @@ test('nobody overwrites a guard that they have not seen', async t => {
 
 test('who may only read sees what the guard does', async t => {
   const { base, get } = await openGuarded(t, 'Administrator Read Only')
-  assert.match((await get(`${base}/gateways/default`)).text, /Guard.*openai_key Redact Redact/)
+  assert.match(
+    (await get(`${base}/gateways/default`)).text,
+    /Guard.*openai_key Redact Redact.*webhook https:\/\/guard\.example\/ decides about requests/,
+  )
   assert.doesNotMatch((await get(`${base}/gateways/default`)).text, /Change the guard/)
   assert.equal((await get(`${base}/gateways/default/guard`)).status, 404)
 })
