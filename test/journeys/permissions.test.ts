@@ -36,13 +36,13 @@ const opened: Readonly<Record<Permission, Opened>> = {
   // Budgets are shown by the tokens and apps that have spent them, as the log is.
   'AI Gateway Read': {
     reads:
-      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum logs.scan budgets.read tallies.list tokens.walk oauthGrants.walk modelRoutes.get modelRoutes.list policySets.get budgetAlertSets.get customProviders.get customProviders.walk',
+      'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum logs.scan budgets.read tallies.list tokens.walk oauthGrants.walk modelRoutes.get modelRoutes.list policySets.get budgetAlertSets.get customProviders.get customProviders.walk answers.sum',
   },
   'AI Gateway Edit': {
     reads:
-      'gateways.get logs.list budgets.read tallies.list modelRoutes.find modelRoutes.get modelRoutes.list policySets.get budgetAlertSets.get customProviders.get customProviders.list',
+      'gateways.get logs.list budgets.read tallies.list modelRoutes.find modelRoutes.get modelRoutes.list policySets.get budgetAlertSets.get customProviders.get customProviders.list answers.sum',
     changes:
-      'gateways.insert gateways.replace gateways.remove budgets.reset logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove policySets.insert policySets.replace budgetAlertSets.insert budgetAlertSets.replace customProviders.insert customProviders.replace customProviders.remove audit.append',
+      'gateways.insert gateways.replace gateways.remove budgets.reset logs.edit logs.remove modelRoutes.insert modelRoutes.replace modelRoutes.remove policySets.insert policySets.replace budgetAlertSets.insert budgetAlertSets.replace customProviders.insert customProviders.replace customProviders.remove answers.eraseGateway audit.append',
   },
   'AI Gateway Run': {},
   'API Tokens Read': { reads: 'tokens.walk tokens.get tokens.lastUses budgets.read tallies.list' },

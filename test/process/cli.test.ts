@@ -97,7 +97,7 @@ test('the help of token lists all of its verbs', async () => {
   assert.equal(code, 0)
   assert.deepEqual(
     stdout.match(/^ {2}gatehouse token \w+/gm)?.map(row => row.trim()),
-    ['create', 'list', 'revoke', 'roll', 'generate'].map(verb => `gatehouse token ${verb}`),
+    ['create', 'list', 'set', 'revoke', 'roll', 'generate'].map(verb => `gatehouse token ${verb}`),
   )
 })
 

@@ -20,6 +20,7 @@ function exchange() {
   return {
     x: {
       head,
+      outgoing: head,
       paths: null,
       facts: null,
       scheme: 'https',
