@@ -63,7 +63,8 @@ export class GuardedStream {
     const write = (isChanged: boolean) => {
       if (!isChanged) return text
       const data = value === null ? opaque.delta : JSON.stringify(value)
-      return `${[...others, ...data.split('\n').map(line => `data: ${line}`)].join('\n')}\n\n`
+      const [blank] = blankLines.exec(text)!
+      return `${blank}${[...others, ...data.split('\n').map(line => `data: ${line}`)].join('\n')}\n\n`
     }
     return this.#events.push(event, json, write)
   }
@@ -72,6 +73,7 @@ export class GuardedStream {
 const lineEnd = /\r\n|\n|\r/
 // A blank line may also come alone, after the one that ended the event before it.
 const ending = /(?:^|\n)\r?\n$|(?:^|\r)\r$/
+const blankLines = /^[\r\n]*/
 const dataField = /^data(?:: ?|$)/
 
 /** Null for what is no object or list. */

@@ -223,6 +223,14 @@ test('blank lines between events are no event that is too large, wherever the by
   }
 })
 
+test('blank lines before an event stay where it is redacted, wherever the bytes are cut', () => {
+  const text = `data: {}\n\n\n\n${dialects.chat.delta(card)}${dialects.chat.end}`
+  const whole = run(start('redact').stream, [text])
+  assert.match(whole, /^data: \{\}\n\n\n\ndata: .*redacted:card_number/)
+  for (let i = 0; i < 20; i++)
+    assert.equal(run(start('redact').stream, [text.slice(0, i), text.slice(i)]), whole, String(i))
+})
+
 test('any stream is read, and any pieces of it give the same', () => {
   const names = Object.keys(dialects) as (keyof typeof dialects)[]
   const text = fc.oneof(
