@@ -1,5 +1,6 @@
 // The tokens of one issuer (RFC 7519): signed with a key of its set, from it, for us, and valid now.
 
+import { parseObject } from '../base/text/json.ts'
 import type { CryptoKey, FlattenedJWSInput, JWK, JWSHeaderParameters } from 'jose'
 import { memoizeOnce } from '../base/memo.ts'
 import type { JwtAlgorithm } from '../config/model/protect-config.ts'
@@ -56,7 +57,7 @@ export async function readKeySet(text: string): Promise<FindKey | null> {
 export function mayBeFrom(issuer: string, token: string): boolean {
   if (token.length > maxLength) return false
   const [, payload = ''] = token.split('.', 2)
-  return objectIn(Buffer.from(payload, 'base64url').toString())?.iss === issuer
+  return parseObject(Buffer.from(payload, 'base64url').toString())?.iss === issuer
 }
 
 /** `now` is in ms since the epoch. Never rejects. */
@@ -100,7 +101,7 @@ const byClaim: ReadonlyMap<string, JwtFault> = new Map([
 ])
 
 function keysIn(text: string): readonly Record<string, unknown>[] | null {
-  const keys = objectIn(text)?.keys
+  const keys = parseObject(text)?.keys
   if (!Array.isArray(keys)) return null
   return keys.filter(key => typeof key === 'object' && key !== null && !Array.isArray(key))
 }
@@ -113,15 +114,4 @@ function isForSignatures({ kty, use }: Record<string, unknown>): boolean {
 function publicPart({ kty, use, alg, kid, n, e, crv, x, y }: Record<string, unknown>): JWK {
   const members = Object.entries({ kty, use, alg, kid, n, e, crv, x, y })
   return Object.fromEntries(members.filter(([, value]) => typeof value === 'string')) as unknown as JWK
-}
-
-function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && !Array.isArray(value)
-      ? (value as Record<string, unknown> | null)
-      : null
-  } catch {
-    return null
-  }
 }

@@ -13,6 +13,16 @@ export function isJson(text: string): boolean {
   }
 }
 
+/** Null for what is no JSON, or no object. */
+export function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
 /** RFC 6901. */
 export function pointerStep(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`

@@ -1,5 +1,6 @@
 // A call to a service that makes keys: bounded in time and size, without redirects, through the proxy.
 
+import { parseObject } from '../../base/text/json.ts'
 import type { ProxyConfig } from '../../config/model/pool-config.ts'
 
 const { getCACertificates } = process.getBuiltinModule('node:tls')
@@ -77,7 +78,7 @@ export function keyCalls({ proxyTo, ca, timeout = 10_000 }: KeyCallMeans): SendK
 /** Returns the part of a response that has the key; throws a `KeyFailure` for any other response. */
 export function membersOf(response: KeyResponse): Record<string, unknown> {
   const { host, status, text, headers } = response
-  const members = objectIn(text)
+  const members = parseObject(text)
   if (status !== 200) {
     const { Code: inner } = (members?.Error ?? {}) as { readonly Code?: unknown }
     const code = [members?.error, members?.Code, members?.code, inner].find(isCode)
@@ -97,17 +98,6 @@ export function skewOf({ headers }: Pick<KeyResponse, 'headers'>, now: number): 
 
 /** Ms by which the clock of this machine may differ before the other one is used. */
 const tolerance = 30_000
-
-function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && !Array.isArray(value)
-      ? (value as Record<string, unknown> | null)
-      : null
-  } catch {
-    return null
-  }
-}
 
 function isCode(value: unknown): value is string {
   return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value)
