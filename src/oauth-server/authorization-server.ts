@@ -13,7 +13,7 @@ import { LibraryEndpoints } from './endpoints/library-endpoints.ts'
 import { isOfOAuth } from './http/paths.ts'
 import { sendError, sendJson } from './http/responses.ts'
 import { routeOf } from './endpoints/routes.ts'
-import { SigningKeys } from './credentials/signing-keys.ts'
+import { SigningKeys } from '../tokens/signing-keys.ts'
 import { unavailable } from './http/unavailable.ts'
 
 export class AuthorizationServer {
@@ -31,7 +31,7 @@ export class AuthorizationServer {
       ...parts,
       clients,
       clientSecrets: new ClientSecrets(secrets, this.#uses, limiter),
-      keys: new SigningKeys({ store, secrets, log }),
+      keys: new SigningKeys({ owner: 'oauth', store, secrets: () => secrets, log }),
       events,
     }
     this.interactions = new Interactions({ ...parts, clients, note: event => events.note(event) })

@@ -14,7 +14,7 @@ import {
   type Records,
   type Store,
 } from './contract/store.ts'
-import { keyOwner } from './records/signing-key.ts'
+import { keyOwners } from './records/signing-key.ts'
 import { keyNoteOf, writeKeyNote } from './contract/key-note.ts'
 import { routeOwner } from './records/model-route.ts'
 import { noteOwner } from './records/store-note.ts'
@@ -236,7 +236,7 @@ async function begin({ location: value }: Store, to: Store, now: number): Promis
   await clear(to.users, everybody)
   await clear(to.tokenKeys, tokenKeyOwner)
   await clear(to.ticketKeys, ticketOwner)
-  await clear(to.signingKeys, keyOwner)
+  for (const owner of keyOwners) await clear(to.signingKeys, owner)
   for (const records of [to.errorRules, to.accessRules, to.errorPages]) await clear(records, zoneOwner)
   for (const records of [to.acmeAccounts, to.certificates]) await clear(records, acmeOwner)
 }
@@ -408,7 +408,8 @@ async function copyPeople(all: Transfer): Promise<void> {
       counts.users++
       await copyCredentials(all, user)
     })
-  await copyRecords(all, store => store.signingKeys, keyOwner, 'signing key', 'signingKeys')
+  for (const owner of keyOwners)
+    await copyRecords(all, store => store.signingKeys, owner, 'signing key', 'signingKeys')
 }
 
 /** Copies the issued certificates but no orders, which the gateways of the source may still continue. */

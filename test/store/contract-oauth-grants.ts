@@ -4,7 +4,6 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { AuthorizationEvent } from '../../src/store/records/authorization-event.ts'
 import type { OAuthGrant } from '../../src/store/records/oauth-grant.ts'
-import { keyOwner } from '../../src/store/records/signing-key.ts'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'
 import { authorizationEvent, hex, oauthGrant, signingKey } from './contract-specimens.ts'
@@ -272,6 +271,6 @@ export function oauthGrantsContract(name: string, place: Place): void {
     const [first, next] = [signingKey(), signingKey({ createdAt: signingKey().createdAt + 1 })]
     for (const one of [next, first]) assert.equal(await signingKeys.insert(one), true)
     assert.equal(await signingKeys.insert({ ...first, sealed: 'another' }), false)
-    assert.deepEqual(await signingKeys.list(keyOwner, all), { items: [first, next], total: 2 })
+    assert.deepEqual(await signingKeys.list('oauth', all), { items: [first, next], total: 2 })
   })
 }

@@ -26,7 +26,7 @@ import type {
 } from '../../src/store/records/records.ts'
 import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/contract/store.ts'
 import { type AcmeAccount, acmeOwner, type HostCertificate } from '../../src/store/records/acme.ts'
-import { keyOwner, type SigningKey } from '../../src/store/records/signing-key.ts'
+import type { SigningKey } from '../../src/store/records/signing-key.ts'
 import { type TicketKey, ticketOwner } from '../../src/store/records/ticket-key.ts'
 import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../../src/store/records/token-key.ts'
 import {
@@ -310,7 +310,7 @@ export function authorizationEvent(more: Partial<AuthorizationEvent> = {}): Auth
 
 export function signingKey(more: Partial<SigningKey> = {}): SigningKey {
   return {
-    account: keyOwner,
+    account: 'oauth',
     id: hex(16),
     publicKey: { kty: 'EC', crv: 'P-256', x: 'eA-_', y: 'eQ-_', alg: 'ES256', use: 'sig' },
     sealed: 'c2VhbGVk-_',

@@ -6,7 +6,7 @@ import { batchOf } from '../../src/store/log-batch/batch.ts'
 import { openStore } from '../../src/store/open.ts'
 import { everybody } from '../../src/store/records/people.ts'
 import { acmeOwner } from '../../src/store/records/acme.ts'
-import { keyOwner } from '../../src/store/records/signing-key.ts'
+import { keyOwners } from '../../src/store/records/signing-key.ts'
 import { noteOwner } from '../../src/store/records/store-note.ts'
 import { ticketOwner } from '../../src/store/records/ticket-key.ts'
 import { tokenKeyOwner } from '../../src/store/records/token-key.ts'
@@ -121,6 +121,7 @@ async function fillPeople(store: Store, account: string): Promise<void> {
       await store.authorizationEvents.append(authorizationEvent({ ...of, at: Date.now() + at }))
   }
   await store.signingKeys.insert(signingKey({ createdAt: 9 }))
+  await store.signingKeys.insert(signingKey({ account: 'identity', id: 'identity-1' }))
   await store.acmeAccounts.insert(acmeAccount())
   for (const id of ['b.example', 'a.example']) await store.certificates.insert(hostCertificate({ id }))
   await store.tokenKeys.insert(tokenKey())
@@ -138,7 +139,11 @@ async function peopleOf(store: Store) {
       ),
     ),
   )
-  const { items: keys } = await store.signingKeys.list(keyOwner, page)
+  const keys = await Promise.all(keyOwners.map(owner => store.signingKeys.list(owner, page)))
+  assert.deepEqual(
+    keys.map(({ total }) => total),
+    [2, 1],
+  )
   const { items: tokenKeys } = await store.tokenKeys.list(tokenKeyOwner, page)
   const { items: ticketKeys } = await store.ticketKeys.list(ticketOwner, page)
   assert.deepEqual([tokenKeys.length, ticketKeys.length], [1, 1])
@@ -204,7 +209,7 @@ test('everything of a store is copied to an empty one', async t => {
       oauthGrants: 6,
       credentials: 6 * 132,
       authorizationEvents: 12,
-      signingKeys: 2,
+      signingKeys: 3,
       acmeAccounts: 2,
       certificates: 2,
     },

@@ -13,7 +13,7 @@ import type { TokenTags } from '../../tokens/token-tags.ts'
 import type { ClientDirectory } from '../../oauth/clients/client-directory.ts'
 import type { ClientSecrets } from '../credentials/client-secrets.ts'
 import type { Person, Sender } from '../engine/request.ts'
-import type { SigningKeys } from '../credentials/signing-keys.ts'
+import type { SigningKeys } from '../../tokens/signing-keys.ts'
 
 export interface Call {
   readonly request: IncomingMessage

@@ -10,7 +10,7 @@ import { type Engine, openEngine } from '../engine/engine.ts'
 import { OAuthRequest } from '../engine/request.ts'
 import type { Interactions } from './interactions.ts'
 import { errorUri, paths } from '../http/paths.ts'
-import type { KeySet } from '../credentials/signing-keys.ts'
+import type { KeySet } from '../../tokens/signing-keys.ts'
 
 export class LibraryEndpoints {
   readonly #parts: EndpointParts

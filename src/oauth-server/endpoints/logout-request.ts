@@ -3,7 +3,7 @@
 import { createPublicKey, verify } from 'node:crypto'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { ClientDirectory } from '../../oauth/clients/client-directory.ts'
-import type { Jwk } from '../credentials/signing-keys.ts'
+import type { Jwk } from '../../tokens/signing-keys.ts'
 
 /** `fault`: the request is malformed; the description is a sentence. */
 type LogoutRequest =

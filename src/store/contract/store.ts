@@ -88,7 +88,7 @@ export interface Store {
   readonly credentials: Credentials
   readonly oauthGrants: OAuthGrants
   readonly authorizationEvents: AuthorizationEvents
-  /** Owned by `keyOwner`. */
+  /** Owned by one of `keyOwners`. */
   readonly signingKeys: Records<SigningKey>
   /** Both owned by `acmeOwner`. */
   readonly acmeAccounts: Records<AcmeAccount>

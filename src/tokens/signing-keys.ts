@@ -1,13 +1,14 @@
-// The keys that sign ID tokens. They rotate by themselves: each is published a day before it signs.
+// The keys that sign tokens of one purpose. They rotate by themselves: each is published a day before it
+// signs.
 
-import { day, hour } from '../../base/units.ts'
+import { day, hour } from '../base/units.ts'
 import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
-import { type Clock, systemClock } from '../../base/clock.ts'
-import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
-import type { Logger } from '../../log/log.ts'
-import { keyOwner, type SigningKey } from '../../store/records/signing-key.ts'
-import type { Store } from '../../store/contract/store.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { SecretKeys } from '../base/secrets/secret-keys.ts'
+import type { Logger } from '../log/log.ts'
+import type { KeyOwner, SigningKey } from '../store/records/signing-key.ts'
+import type { Store } from '../store/contract/store.ts'
 
 export type Jwk = Readonly<Record<string, string>>
 
@@ -20,8 +21,10 @@ export interface KeySet {
 }
 
 interface SigningKeysOptions {
+  readonly owner: KeyOwner
   readonly store: Store
-  readonly secrets: SecretKeys
+  /** Null until they are made. */
+  readonly secrets: () => SecretKeys | null
   readonly log: Logger
   readonly clock?: Clock
 }
@@ -34,14 +37,18 @@ const cacheLife = 60_000
 const maxKeys = 100
 
 export class SigningKeys {
+  readonly #owner: KeyOwner
+  readonly #prefix: string
   readonly #store: Store
-  readonly #secrets: SecretKeys
+  readonly #secrets: SigningKeysOptions['secrets']
   readonly #log: Logger
   readonly #clock: Clock
   #cached: { readonly set: KeySet; readonly at: number } | null = null
   #reading: Promise<KeySet> | null = null
 
-  constructor({ store, secrets, log, clock = systemClock }: SigningKeysOptions) {
+  constructor({ owner, store, secrets, log, clock = systemClock }: SigningKeysOptions) {
+    this.#owner = owner
+    this.#prefix = prefixes[owner]
     this.#store = store
     this.#secrets = secrets
     this.#log = log
@@ -69,8 +76,8 @@ export class SigningKeys {
     const isLost = newest !== undefined && !keys.some(key => this.#open(key) !== null)
     if (isLost)
       this.#log.warn(
-        { keys: keys.length },
-        'keys that sign ID tokens unreadable: sealed with unknown keys, creating another one',
+        { key: newest.id },
+        'signing keys unreadable: sealed with unknown keys, creating another one',
       )
     if (isDue || isLost) {
       await this.#make(newest)
@@ -82,31 +89,33 @@ export class SigningKeys {
   }
 
   async #list(): Promise<readonly SigningKey[]> {
-    const { items } = await this.#store.signingKeys.list(keyOwner, { offset: 0, limit: maxKeys })
+    const { items } = await this.#store.signingKeys.list(this.#owner, { offset: 0, limit: maxKeys })
     return items
   }
 
   /** Creates the next key. If several processes do, one succeeds: the id is the same for all. */
   async #make(newest: SigningKey | undefined): Promise<void> {
-    const number = Number(newest?.id.slice(prefix.length) ?? 0) + 1
-    const id = `${prefix}${number}`
+    const number = Number(newest?.id.slice(this.#prefix.length) ?? 0) + 1
+    const id = `${this.#prefix}${number}`
+    const secrets = this.#secrets()
+    if (secrets === null) throw new Error('the keys that seal secrets are not made yet')
     const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
     const jwk = privateKey.export({ format: 'jwk' }) as Jwk
     const isMade = await this.#store.signingKeys.insert({
-      account: keyOwner,
+      account: this.#owner,
       id,
       publicKey: { kty: jwk.kty!, crv: jwk.crv!, x: jwk.x!, y: jwk.y!, kid: id, alg: 'ES256', use: 'sig' },
-      sealed: this.#secrets.seal(JSON.stringify(jwk), sealContext(id)),
+      sealed: secrets.seal(JSON.stringify(jwk), sealContext(id)),
       createdAt: this.#clock.now(),
     })
-    if (isMade) this.#log.info({ key: id }, 'created a key that signs ID tokens')
+    if (isMade) this.#log.info({ key: id }, 'created a signing key')
   }
 
   async #withoutOld(keys: readonly SigningKey[]): Promise<readonly SigningKey[]> {
     const [oldest, next, ...later] = keys
     if (oldest === undefined || next === undefined) return keys
     if (this.#clock.now() < next.createdAt + lead + tail) return keys
-    await this.#store.signingKeys.remove(keyOwner, oldest.id)
+    await this.#store.signingKeys.remove(this.#owner, oldest.id)
     return this.#withoutOld([next, ...later])
   }
 
@@ -127,12 +136,13 @@ export class SigningKeys {
   }
 
   #open({ id, sealed }: SigningKey): Jwk | null {
-    const text = this.#secrets.unseal(sealed, sealContext(id))
+    const text = this.#secrets()?.unseal(sealed, sealContext(id)) ?? null
     return text === null ? null : JSON.parse(text)
   }
 }
 
-const prefix = 'gatehouse-'
+/** How ids begin; a key is sealed for its id, so that none can be put in the place of another. */
+const prefixes: Readonly<Record<KeyOwner, string>> = { oauth: 'gatehouse-', identity: 'identity-' }
 
 function sealContext(id: string): string {
   return `signing key ${id}`
