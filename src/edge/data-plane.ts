@@ -14,6 +14,7 @@ import { Limiter } from '../limits/limiter.ts'
 import type { Explained, RequestInQuestion } from '../zones/explanation.ts'
 import type { Tally } from '../store/records/tally.ts'
 import { TallyBook } from '../activity/tally-book.ts'
+import type { SigningKeys } from '../tokens/signing-keys.ts'
 import type { SpanSink } from '../telemetry/span.ts'
 import { StreamCheckpoints } from './ai-call/stream-checkpoints.ts'
 import { Clients } from './accept/clients.ts'
@@ -48,6 +49,7 @@ interface DataPlaneOptions {
   readonly spans?: SpanSink | null
   readonly ai?: AiServices
   readonly sidePort?: SidePort
+  readonly identityKeys?: Pick<SigningKeys, 'current'>
   readonly access?: AccessSources
   readonly zones?: ZoneDirectory
   readonly limiter?: Limiter
@@ -125,7 +127,7 @@ export class DataPlane implements Plane {
     this.#automatic = options.automatic ?? nothingAutomatic
     this.#config = config
     this.#cloudKeys = new CloudKeys({ clock, log: this.log })
-    this.#gates = new Gates({ clock, log: this.log })
+    this.#gates = new Gates({ clock, identityKeys: options.identityKeys ?? noKeys, log: this.log })
     this.geo = this.#access.geo
     this.limiter = options.limiter ?? new Limiter({ clock })
     this.tallies = new TallyBook(clock, options.report ?? (() => {}))
@@ -394,6 +396,8 @@ interface Next {
   readonly access: AccessParts
   snapshot: Snapshot
 }
+
+const noKeys: Pick<SigningKeys, 'current'> = { current: () => Promise.reject(new Error('there is no store')) }
 
 const nothingKnown: AccessSources = {
   lists: {

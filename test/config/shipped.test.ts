@@ -326,7 +326,7 @@ function withoutExamples({
     // The issuer and the dashboard of the example have zones of their own.
     zones: zones
       .filter(({ routes }) => !routes.some(({ own }) => own !== undefined))
-      .map(({ account, access, rateLimits, errors, routes, tls, ...zone }) => ({
+      .map(({ account, access, rateLimits, errors, identity, routes, tls, ...zone }) => ({
         ...zone,
         tls: { ...tls, client: null },
         access: access.otherwise,

@@ -30,6 +30,7 @@ import type { AutomaticTls } from '../../src/certificates/acme/automatic.ts'
 import type { AiServices, SidePort } from '../../src/edge/snapshot/plane.ts'
 import type { ZoneDirectory } from '../../src/edge/snapshot/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'
+import type { SigningKeys } from '../../src/tokens/signing-keys.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
 import type { Tally } from '../../src/store/records/tally.ts'
 import type { SpanSink } from '../../src/telemetry/span.ts'
@@ -198,6 +199,7 @@ export function zoneTo(members: readonly Member[], settings: EdgeSettings = {}):
     tls: noTlsRules,
     proxyStatus: false,
     serverTiming: false,
+    identity: null,
     errors: noCustomErrors,
     routes: [route],
     ...settings.zone,
@@ -266,6 +268,7 @@ export interface EdgeParts {
   readonly limiter?: Limiter
   readonly lookup?: NameLookup
   readonly sidePort?: SidePort
+  readonly identityKeys?: Pick<SigningKeys, 'current'>
   readonly spans?: SpanSink
 }
 

@@ -12,7 +12,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   aws4: ['edge/cloud-keys/aws.ts'],
   'acme-client': ['process/certificates/acme-authority.ts'],
   ioredis: ['store/redis/server/connect.ts'],
-  jose: ['protect/jwt.ts'],
+  jose: ['protect/identity.ts', 'protect/jwt.ts'],
   'lru-cache': [
     'limits/limiter.ts',
     'store/cache/read-through.ts',

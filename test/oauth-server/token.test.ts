@@ -588,7 +588,7 @@ test('keys of ID tokens that a lost server key had sealed are replaced, and the 
   const lost = await startSite(t, { store: site.store, keys: new SecretKeys(Buffer.alloc(32, 'other')) })
   const again = await visit(lost)
   assert.ok((await tokensOf(lost, again.browser, again.app)).id_token)
-  const said = lost.lines.filter(line => line.includes('keys that sign ID tokens unreadable'))
+  const said = lost.lines.filter(line => line.includes('signing keys unreadable'))
   assert.equal(said.length, 1)
 })
 

@@ -16,7 +16,7 @@ import type {
 } from './pool-config.ts'
 import type { LogExportConfig } from './log-export-config.ts'
 import type { PriceList } from './price-config.ts'
-import type { ProtectConfig } from './protect-config.ts'
+import type { IdentityConfig, ProtectConfig } from './protect-config.ts'
 import type { RewriteConfig } from './rewrite-config.ts'
 import type { TelemetryConfig } from './telemetry-config.ts'
 
@@ -101,6 +101,7 @@ export interface ZoneConfig {
   readonly proxyStatus: boolean // whether responses of ours, and those that came after a retry, say so (RFC 9209)
   readonly serverTiming: boolean
   readonly errors: CustomErrorsConfig
+  readonly identity: IdentityConfig | null // what origins learn of whom gates let in, signed; null: nothing
   readonly routes: readonly RouteConfig[]
 }
 

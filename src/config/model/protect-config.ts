@@ -50,5 +50,12 @@ export interface ForwardGateConfig {
 
 export type GateConfig = JwtGateConfig | ForwardGateConfig
 
+/** svc-identity for the origins of a zone: a token that says who a gate let in. */
+export interface IdentityConfig {
+  readonly issuer: string // its iss
+  readonly audience: string // its aud: the name of the zone
+  readonly claims: readonly string[] // of the subject, as the token has them too
+}
+
 /** The gates in the order in which they are tried; at least one. */
 export type ProtectConfig = readonly GateConfig[]

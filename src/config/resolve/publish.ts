@@ -190,6 +190,7 @@ function zoneOf(
     rateLimits: [],
     quota: { day: null, month: null },
     tls: { ...plainTls, fips: tls.fips },
+    identity: null,
     errors: { rules: [], pages: {}, operator },
     routes,
   }

@@ -1,7 +1,7 @@
 // The zones and their routes: which names must be unique, which defaults apply, and which pools they use.
 
 import { resolveAccess } from '../settings/access-settings.ts'
-import { resolveProtect } from '../settings/protect-settings.ts'
+import { resolveIdentity, resolveProtect } from '../settings/protect-settings.ts'
 import type { CompressionConfig } from '../model/compression-config.ts'
 import type { PoolConfig, RouteConfig, Timeouts, ZoneConfig } from '../model/config.ts'
 import type { ProtectConfig } from '../model/protect-config.ts'
@@ -98,8 +98,12 @@ function resolveZone(
   refuseRepeats(paths, 'a zone cannot have two routes for one path', findings)
   const compression = resolveCompression(zone.compression, findings)
   const protect = resolveProtect(zone.protect, findings)
+  const name = zone.name?.value ?? hosts[0] ?? 'default'
+  const routes = zone.routes.flatMap(route =>
+    resolveRoute(route, settings, named, findings, { work: work.branch(), compression, protect }),
+  )
   return {
-    name: zone.name?.value ?? hosts[0] ?? 'default',
+    name,
     hosts,
     isDefault: zone.default?.value ?? false,
     paused: zone.paused,
@@ -111,9 +115,8 @@ function resolveZone(
     proxyStatus: zone.proxy_status ?? settings.proxy_status,
     serverTiming: zone.server_timing ?? settings.server_timing,
     errors: resolveCustomErrors(zone.errors, named.data, findings, ofAll.errors.branch(), ofAll.operator),
-    routes: zone.routes.flatMap(route =>
-      resolveRoute(route, settings, named, findings, { work: work.branch(), compression, protect }),
-    ),
+    identity: resolveIdentity(zone.identity, { name, hosts, routes }, findings),
+    routes,
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type ClaimField,
   type ForwardGateConfig,
   type GateConfig,
+  type IdentityConfig,
   type JwtGateConfig,
   jwtAlgorithms,
   type ProtectConfig,
@@ -41,6 +42,7 @@ import {
   type Rule,
   required,
   scalar,
+  switched,
   type Value,
   wordOr,
 } from '../shape/shape.ts'
@@ -131,6 +133,46 @@ const gate = mapping({ jwt: optional(placed(jwt), null), forward: optional(place
 
 /** Off, or one gate, or several of which one must let a request in. */
 export const protect = wordOr('off', mappingOrList(placed(gate)))
+
+/** Of the token itself. */
+const registeredClaims: ReadonlySet<string> = new Set(['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti'])
+
+/** Null for origins that are told nothing. */
+export const identity = switched(
+  mapping({
+    issuer: optional(scalar(issuer), null), // null: https at the first host of the zone
+    claims: optional(list(placed(scalar(claimName))), []),
+  }),
+)
+
+/** The zone to which the setting belongs. */
+interface OfIdentity {
+  readonly name: string
+  readonly hosts: readonly string[]
+  readonly routes: readonly { readonly protect: ProtectConfig | null }[]
+}
+
+/** Returns what svc-identity has; null if origins get none. */
+export function resolveIdentity(
+  setting: Placed<Value<typeof identity>> | null,
+  { name, hosts, routes }: OfIdentity,
+  findings: Findings,
+): IdentityConfig | null {
+  if (setting === null || setting.value === null) return null
+  const { value, ...place } = setting
+  const { claims } = value
+  for (const claim of claims)
+    if (registeredClaims.has(claim.value)) findings.flaw(claim, 'is a claim that svc-identity has anyway')
+  refuseRepeats(claims, 'a claim can be listed only once', findings)
+  if (routes.every(({ protect }) => protect === null))
+    findings.flaw(place, 'needs a gate: set protect for the zone or a route')
+  const host = hosts.find(host => !host.startsWith('*'))
+  if (value.issuer === null && host === undefined && !findings.concern(stepInto(place.path, 'issuer')))
+    findings.flaw(place, 'needs an issuer, since the zone has no host that is not a wildcard')
+  const authority = host?.includes(':') ? `[${host}]` : host
+  const issuer = value.issuer ?? `https://${authority}`
+  return { issuer, audience: name, claims: claims.map(({ value }) => value) }
+}
 
 /** Returns the gates; null for an open route, which only off makes. */
 export function resolveProtect(

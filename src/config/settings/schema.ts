@@ -32,7 +32,7 @@ import { http2, listen, serverTls, zoneTls } from './listen-settings.ts'
 import { oauth, people } from './oauth-settings.ts'
 import { aliasName, failover, models } from './failover-settings.ts'
 import { pools } from './pool-settings.ts'
-import { protect } from './protect-settings.ts'
+import { identity, protect } from './protect-settings.ts'
 import { priceListFile } from './ai/price-list.ts'
 import { rewrite } from './rewrite-settings.ts'
 import { ruleData } from './rule-data.ts'
@@ -130,6 +130,7 @@ const zone = mapping({
   proxy_status: optional(scalar(truth), null), // null: that of all zones
   server_timing: optional(scalar(truth), null),
   protect: optional(placed(protect), null),
+  identity: optional(placed(identity), null),
   compression: optional(compression, null),
   errors: group(customErrors),
   routes: optional(list(placed(route)), []),

@@ -77,7 +77,7 @@ export function asksForMetadata(
  * Serves metadata (RFC 9728 section 3.2), and with 204 what comes before calls, without a token: HEAD of a
  * base URL, and preflights of browsers.
  */
-export function describe(x: Exchange): Refusal | 'responded' | null {
+export function describeAi(x: Exchange): Refusal | 'responded' | null {
   if (x.isOpening) return respondToOpening(x)
   if (!x.asksForMetadata) return null
   const issuer = x.plane.ai?.issuer ?? null
@@ -87,15 +87,16 @@ export function describe(x: Exchange): Refusal | 'responded' | null {
   if (resource === null) return refuse('not_found')
   const { method } = x.head
   if (method !== 'GET' && method !== 'HEAD') return { ...refuse('method_not_allowed'), allow: 'GET, HEAD' }
-  respond(x, metadataOf(resource, 'ai', issuer!))
+  respondWithJson(x, metadataOf(resource, 'ai', issuer!))
   return 'responded'
 }
 
-function respond(x: Exchange, body: string): void {
+/** `freshness` is a line of Cache-Control. */
+export function respondWithJson(x: Exchange, body: string, freshness = 'Cache-Control: no-store\r\n'): void {
   x.status = 200
   const content = x.head.method === 'HEAD' ? '' : body
   x.bytesOut = content.length
-  x.client.respond(x, { status: 200, reason: 'OK', lines: linesFor(x, body.length) }, content)
+  x.client.respond(x, { status: 200, reason: 'OK', lines: linesFor(x, body.length, freshness) }, content)
   x.client.finish(x)
 }
 
@@ -110,8 +111,8 @@ function respondToOpening(x: Exchange): 'responded' {
   return 'responded'
 }
 
-function linesFor(x: Exchange, length: number): string {
-  const about = `Content-Type: application/json\r\nContent-Length: ${length}\r\nCache-Control: no-store\r\nAccess-Control-Allow-Origin: *\r\n`
+function linesFor(x: Exchange, length: number, freshness: string): string {
+  const about = `Content-Type: application/json\r\nContent-Length: ${length}\r\n${freshness}Access-Control-Allow-Origin: *\r\n`
   return `${about}${safetyLines}${ownLines(x)}`
 }
 

@@ -186,6 +186,7 @@ export class Exchange {
   #shortRound = 0
   asksForPreview = false
   asksForMetadata = false
+  asksForKeySet = false
   /** SDKs open their connection with a HEAD of the base URL, and browsers a call with a preflight. */
   isOpening = false
   isPreview = false

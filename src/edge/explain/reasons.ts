@@ -80,6 +80,7 @@ const reasons: Readonly<Record<StepName, Explain>> = {
             ? 'HEAD of a base URL, which opens a connection.'
             : 'A preflight of a browser, which asks what the page may send.',
       }
+    if (x.asksForKeySet) return { reason: 'The keys that sign svc-identity.' }
     if (!x.asksForMetadata) return { reason: 'Not a request for metadata.' }
     return { reason: refusal === null ? 'The metadata of AI routes.' : `${messageOf(refusal)}.` }
   },

@@ -71,7 +71,7 @@ export class ForwardGate {
     if (statusCode >= 200 && statusCode < 300) {
       // The rest does not matter, and must not keep the request waiting.
       body.dump({ limit: maxSize }).catch(() => {})
-      return { claims: {}, changes: this.#changesOf(fields), isCurrent: () => false }
+      return { subject: null, claims: {}, changes: this.#changesOf(fields), isCurrent: () => false }
     }
     const content = Buffer.from(await body.arrayBuffer()).toString('latin1')
     return { ...refused, relayed: relayedOf(statusCode, fields, content) }

@@ -25,6 +25,8 @@ export interface Relayed {
 
 /** That a request is let in, and later ones with the same credential. */
 export interface Admission {
+  /** Unique among all that this gateway lets in; null if the gate does not know. */
+  readonly subject: string | null
   readonly claims: Claims
   /** Removes the credential and what clients must not set, and sets what origins get. */
   readonly changes: HeaderChanges

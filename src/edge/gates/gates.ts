@@ -1,33 +1,50 @@
 // Compiles the gates of routes. A reload takes over those that are unchanged, with what they know.
 
 import type { Clock } from '../../base/clock.ts'
-import type { GateConfig, ProtectConfig } from '../../config/model/protect-config.ts'
+import type { GateConfig, IdentityConfig, ProtectConfig } from '../../config/model/protect-config.ts'
 import { Memo } from '../../expression/memo.ts'
 import type { Logger } from '../../log/log.ts'
 import { AddressSet } from '../../net/address/address.ts'
 import { isPublic } from '../../net/address/public-address.ts'
+import type { SigningKeys } from '../../tokens/signing-keys.ts'
 import { ForwardGate } from './forward-gate.ts'
 import { JwtGate } from './jwt-gate.ts'
 import { KeySet } from './key-set.ts'
+import { ZoneIdentity } from './zone-identity.ts'
 
 export type Gate = JwtGate | ForwardGate
 
 const maxGates = 1000
 
+interface GatesParts {
+  readonly clock: Clock
+  /** Those that sign svc-identity. */
+  readonly identityKeys: Pick<SigningKeys, 'current'>
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}
+
 export class Gates {
   readonly #clock: Clock
+  readonly #identityKeys: GatesParts['identityKeys']
   readonly #log: Pick<Logger, 'info' | 'warn'>
   readonly #gates = new Memo<Gate>(maxGates)
+  readonly #identities = new Memo<ZoneIdentity>(maxGates)
   readonly #keySets = new Memo<KeySet>(maxGates)
 
-  constructor({ clock, log }: { readonly clock: Clock; readonly log: Pick<Logger, 'info' | 'warn'> }) {
+  constructor({ clock, identityKeys, log }: GatesParts) {
     this.#clock = clock
+    this.#identityKeys = identityKeys
     this.#log = log
   }
 
   /** Throws if one does not compile. */
   of(config: ProtectConfig): readonly Gate[] {
     return config.map(gate => once(this.#gates, gate, () => this.#compile(gate)))
+  }
+
+  identityOf(config: IdentityConfig): ZoneIdentity {
+    const parts = { keys: this.#identityKeys, clock: this.#clock }
+    return once(this.#identities, config, () => new ZoneIdentity(config, parts))
   }
 
   #compile(config: GateConfig): Gate {

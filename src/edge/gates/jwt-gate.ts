@@ -11,6 +11,7 @@ import { compileClaimCondition, type Expression } from '../../expression/express
 import { type FieldId, field, fieldId, isClaim } from '../../http1/fields/fields.ts'
 import { bearerChallenge } from '../../protect/challenge.ts'
 import { type Claims, fieldValueOf } from '../../protect/claims.ts'
+import { subjectOf } from '../../protect/identity.ts'
 import { type FindKey, type JwtFault, mayBeFrom, type VerifiedJwt, verifyJwt } from '../../protect/jwt.ts'
 import { asRead, HeaderChanges } from '../rewrite/headers.ts'
 import type { Admission, GateFault } from './gate.ts'
@@ -96,7 +97,7 @@ export class JwtGate {
   #admit({ claims, until }: VerifiedJwt, keys: FindKey, size: number): JwtAdmission {
     const isCurrent = () => this.#clock.now() < until && this.#keySet.latest() === keys
     const changes = this.#changesFor(claims)
-    return { claims, changes, keys, size, isCurrent }
+    return { subject: subjectOf(this.config.issuer, claims), claims, changes, keys, size, isCurrent }
   }
 
   #changesFor(claims: Claims): HeaderChanges {

@@ -65,6 +65,7 @@ export function relay(x: Exchange, { status, lines, body }: Relayed): 'responded
 }
 
 const granted: Admission = {
+  subject: null,
   claims: {},
   changes: new HeaderChanges(new Set(), [], []),
   isCurrent: () => false,

@@ -26,7 +26,10 @@ function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: Ga
     const gate = gates[i]!
     const refusal = gate.kind === 'forward' ? refuseToAsk(x) : null
     if (refusal !== null) return refusal
-    const outcome = gate.kind === 'forward' ? askAuthorizer(x, gate) : gate.check(tokenIn(x.head))
+    const outcome = identified(
+      x,
+      gate.kind === 'forward' ? askAuthorizer(x, gate) : gate.check(tokenIn(x.head)),
+    )
     if (outcome instanceof Promise)
       return outcome.then(settled => {
         if ('changes' in settled) return pass(x, gates, settled)
@@ -36,6 +39,16 @@ function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: Ga
     faults.push(outcome)
   }
   return refuseFor(x, faults)
+}
+
+type Outcome = Admission | GateFault
+
+/** Tells the origin who it is where the zone does. */
+function identified(x: Exchange, outcome: Outcome | Promise<Outcome>): Outcome | Promise<Outcome> {
+  const { identity } = x.zone!
+  if (identity === null || x.plane.isRehearsal) return outcome
+  if (outcome instanceof Promise) return outcome.then(settled => identified(x, settled))
+  return 'changes' in outcome ? identity.addTo(outcome) : outcome
 }
 
 /** A question must not come back, or bring somebody a credential of ours. */

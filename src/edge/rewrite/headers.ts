@@ -70,6 +70,12 @@ export class HeaderChanges {
     this.#ids = ids
   }
 
+  /** Sets one more field. */
+  with(name: string, value: string): HeaderChanges {
+    const names = new Set([...this.#names, asRead(name)])
+    return new HeaderChanges(names, [...this.#fields, name, value], [...this.#ids, field.other])
+  }
+
   /** Set fields are sent even if the sender's Connection names them: the operator decides. */
   applyTo({ kind, fields, ids, hopByHop }: FieldLines): FieldLines {
     const remaining: string[] = []

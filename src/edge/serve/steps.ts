@@ -1,7 +1,6 @@
 // The life of a request. Serving, explanations, spans and the documentation follow this table.
 
 import { authenticate } from '../ai/authenticate.ts'
-import { describe } from '../ai/metadata.ts'
 import { protect } from '../protect/protect.ts'
 import { openLog } from '../ai/open-log.ts'
 import { inspect } from '../guard/inspect.ts'
@@ -9,6 +8,7 @@ import { claim } from '../answers/claim.ts'
 import { recall } from '../answers/recall.ts'
 import { reserve } from '../meter/reserve-attempt.ts'
 import { bound } from '../steps/bound.ts'
+import { describe } from '../steps/describe.ts'
 import type { Step } from '../exchange/exchange.ts'
 import { forward } from '../forward/forward-http.ts'
 import { meter } from '../meter/meter.ts'
@@ -33,7 +33,7 @@ export const steps = [
   { name: 'admit', title: 'Access rules', decide: admit },
   { name: 'meter', title: 'Rate limits and quotas', decide: meter },
   { name: 'preview', title: 'Error preview', decide: preview },
-  { name: 'describe', title: 'Metadata of AI routes', decide: describe },
+  { name: 'describe', title: 'Metadata', decide: describe },
   { name: 'protect', title: 'Gates of the route', decide: protect },
   { name: 'authenticate', title: 'Credentials of the gateway', decide: authenticate },
   { name: 'bound', title: 'Body size and loops', decide: bound },

@@ -32,6 +32,7 @@ import type { HostLookup } from '../../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../../zones/zone.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './limit-rules.ts'
 import type { Gate, Gates } from '../gates/gates.ts'
+import type { ZoneIdentity } from '../gates/zone-identity.ts'
 import type { CloudKeys } from '../cloud-keys/cloud-keys.ts'
 import type { MadeKey } from '../cloud-keys/made-key.ts'
 import type { Origin } from '../origin/origin.ts'
@@ -58,6 +59,7 @@ export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   readonly tallies: TallyScope
   /** As in `trustOf`; empty for none. */
   readonly trust: string
+  readonly identity: ZoneIdentity | null
   /** Those of the file and of the zone, for requests without a route. */
   readonly limits: readonly MeterRule[]
 }
@@ -125,7 +127,7 @@ export interface SnapshotParts {
   readonly automatic: AutomaticTls
   readonly clock: Clock
   readonly cloudKeys: Pick<CloudKeys, 'of'>
-  readonly gates: Pick<Gates, 'of'>
+  readonly gates: Pick<Gates, 'of' | 'identityOf'>
   readonly issuer: Endpoint | null
   readonly before: Snapshot | null
   /** It must not change any state in use. */
@@ -213,7 +215,8 @@ function buildZones(
     if (own.flaw !== null) broken.set(name, own.flaw)
     const counts = { metrics: metrics.zone(name), tallies: parts.tallies.scope(zoneScope(name)) }
     const trust = trustOf(zone.config.tls.client)
-    return { ...zone, ...counts, trust, limits: limitsByZone.get(zone.config)!, ...own }
+    const identity = zone.config.identity && gates.identityOf(zone.config.identity)
+    return { ...zone, ...counts, trust, identity, limits: limitsByZone.get(zone.config)!, ...own }
   })
   return { zones, settings, broken }
 }

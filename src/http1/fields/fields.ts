@@ -210,7 +210,7 @@ interface KnownField {
 }
 
 /** The field that tells origins who passed the gates of a route; names that begin with it are reserved. */
-const identityField = 'svc-identity'
+export const identityField = 'svc-identity'
 
 /** RFC 9440 section 2, and the subject and fingerprint. */
 export const certificateFields = {

@@ -189,6 +189,7 @@ export class LocalPlane implements ManagedPlane {
       access,
       zones: services.zones,
       limiter: services.limiter,
+      identityKeys: services.identityKeys,
       automatic: this.#automatic,
       ...(bans && { bans }),
       ...(share && { share }),

@@ -30,6 +30,7 @@ import { SpoolWriter } from '../../log-export/spool-writer.ts'
 import { AccessTokens } from '../../oauth/grants/access-tokens.ts'
 import { PersonalTokens } from '../../oauth/grants/personal-tokens.ts'
 import { apiOf, type Places } from '../../oauth/grants/resource-indicator.ts'
+import { SigningKeys } from '../../tokens/signing-keys.ts'
 import { TokenTags } from '../../tokens/token-tags.ts'
 import { TokenUses } from '../../tokens/token-uses.ts'
 import { TokenVerifier } from '../../tokens/verify.ts'
@@ -77,6 +78,7 @@ export class Services implements AiServices {
   readonly prices: Pick<PriceTable, 'costOf' | 'worstCost'>
   readonly spool: SpoolWriter
   readonly limiter: Limiter
+  readonly identityKeys: SigningKeys
   readonly zones: ZoneRecords
   readonly #uses: TokenUses
   readonly #found: AnnouncedKeyLoader
@@ -124,6 +126,7 @@ export class Services implements AiServices {
     this.custom = new CustomDirectory({ store, grace })
     this.secrets = secrets
     this.keys = new GatewayKeys({ store, secrets: () => this.secrets, log })
+    this.identityKeys = new SigningKeys({ owner: 'identity', store, secrets: () => this.secrets, log })
     this.#found = new AnnouncedKeyLoader(([kind, key]) =>
       kind === 'gateway' ? this.gateways.recall(key) : this.tokens.recall(kind, key),
     )

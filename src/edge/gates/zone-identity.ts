@@ -1,0 +1,75 @@
+// svc-identity for the origins of one zone. It is signed once a minute for each credential that gates let in.
+
+import { createPrivateKey } from 'node:crypto'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { memoizeEach } from '../../base/memo.ts'
+import type { IdentityConfig } from '../../config/model/protect-config.ts'
+import { identityField } from '../../http1/fields/fields.ts'
+import { identityRenewal, signIdentity, type Subject } from '../../protect/identity.ts'
+import type { Jwk, SigningKeys } from '../../tokens/signing-keys.ts'
+import type { Admission, GateFault } from './gate.ts'
+
+interface ZoneIdentityParts {
+  readonly keys: Pick<SigningKeys, 'current'>
+  readonly clock?: Clock
+}
+
+export class ZoneIdentity {
+  readonly #config: IdentityConfig
+  readonly #keys: ZoneIdentityParts['keys']
+  readonly #clock: Clock
+  readonly #signed = new WeakMap<Admission, Admission | Promise<Admission | GateFault>>()
+
+  constructor(config: IdentityConfig, { keys, clock = systemClock }: ZoneIdentityParts) {
+    this.#config = config
+    this.#keys = keys
+    this.#clock = clock
+  }
+
+  /**
+   * Adds svc-identity to what the origin gets, if the gate knows who it is. Never rejects: without a key,
+   * nobody is let in.
+   */
+  addTo(admission: Admission): Admission | GateFault | Promise<Admission | GateFault> {
+    const signed = this.#signed.get(admission)
+    if (signed instanceof Promise || signed?.isCurrent()) return signed
+    const { subject, claims } = admission
+    if (subject === null) return admission
+    const signing = this.#sign(admission, { id: subject, claims })
+    this.#signed.set(admission, signing)
+    return signing
+  }
+
+  /** The key set (RFC 7517 section 5); null if the store has none and cannot be reached. */
+  async keySet(): Promise<string | null> {
+    const keys = await this.#keys.current().catch(() => null)
+    return keys && JSON.stringify({ keys: keys.published })
+  }
+
+  async #sign(admission: Admission, subject: Subject): Promise<Admission | GateFault> {
+    const now = this.#clock.now()
+    try {
+      const [jwk] = (await this.#keys.current()).signing
+      const token = await signIdentity(subject, this.#config, { kid: jwk!.kid!, key: keyOf(jwk!) }, now)
+      const signed = {
+        ...admission,
+        changes: admission.changes.with(identityField, token),
+        isCurrent: () => admission.isCurrent() && this.#clock.now() < now + identityRenewal,
+      }
+      this.#signed.set(admission, signed)
+      return signed
+    } catch {
+      this.#signed.delete(admission)
+      return withoutKey
+    }
+  }
+}
+
+const keyOf = memoizeEach((key: Jwk) => createPrivateKey({ key, format: 'jwk' }))
+
+const withoutKey: GateFault = {
+  kind: 'unavailable',
+  cause: { code: 'GH_IDENTITY_KEY_MISSING' },
+  wait: 5,
+  challenge: null,
+}
