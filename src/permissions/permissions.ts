@@ -1,9 +1,11 @@
 // What can be permitted, one row each. Ids and scopes are part of the API and stored: neither ever changes.
 
+import type { PermissionName } from '../config/model/permission-names.ts'
+
 interface PermissionRow {
   readonly id: string
   readonly scope: string
-  readonly name: string
+  readonly name: PermissionName
   /** The category by which the published clients sort permissions. */
   readonly category: string
   readonly description: string

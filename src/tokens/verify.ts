@@ -53,6 +53,9 @@ interface PeopleOfTokens {
 
 type TokenForm = 'token' | 'access_token'
 
+/** What a token is to open: an API, or a route with a gate. */
+type Opened = Api | 'route'
+
 /** The last token on a connection: usually the next one is the same, and then needs no new digest. */
 export class LastToken {
   value: string | null = null
@@ -115,7 +118,7 @@ export class TokenVerifier {
   verify(
     value: string | null,
     address: string | null,
-    api: Api,
+    api: Opened,
     last: LastToken | null = null,
   ): MaybeAtOnce<Token | TokenFault> {
     if (value === null) return 'missing'
@@ -131,6 +134,16 @@ export class TokenVerifier {
       if (last !== null) show(last, value, digest, form)
     }
     return verdict
+  }
+
+  /** Whether a verified token is cached unchanged, and has not expired. It counts as used once more. */
+  isCurrent(token: Token): boolean {
+    const compiled = this.#caches[token.actor === undefined ? 'token' : 'access_token']?.cached(token.digest)
+    if (compiled?.token !== token) return false
+    const now = this.#clock.now()
+    if (token.expiresOn !== null && now >= token.expiresOn) return false
+    if (now >= compiled.reportFrom) this.#reportUse(compiled)
+    return true
   }
 
   /** Reads a token from the store, unless it is cached; rejects with `StoreUnreachable`. */
@@ -163,7 +176,7 @@ export class TokenVerifier {
     form: TokenForm,
     digest: string,
     address: string | null,
-    api: Api,
+    api: Opened,
     last: LastToken | null,
     untried: string | null = null,
   ): MaybeAtOnce<Token | TokenFault> {
@@ -181,7 +194,7 @@ export class TokenVerifier {
     cache: ReadThrough<CompiledToken>,
     digest: string,
     address: string | null,
-    api: Api,
+    api: Opened,
   ): MaybeAtOnce<Token | TokenFault> {
     this.#lookups.asked.inc()
     const token = cache.query(digest)
@@ -194,7 +207,7 @@ export class TokenVerifier {
     token: Promise<CompiledToken | null>,
     digest: string,
     address: string | null,
-    api: Api,
+    api: Opened,
   ): Promise<Token | TokenFault> {
     try {
       return this.#judge(await token, digest, address, api)
@@ -208,7 +221,7 @@ export class TokenVerifier {
     compiled: CompiledToken | null,
     digest: string,
     address: string | null,
-    api: Api,
+    api: Opened,
     last: LastToken | null = null,
   ): Token | TokenFault {
     if (compiled === null || (compiled !== last?.compiled && !matches(compiled.digest, digest)))
@@ -219,7 +232,7 @@ export class TokenVerifier {
     const now = this.#clock.now()
     if (token.notBefore !== null && now < token.notBefore) return 'not_yet_valid'
     if (token.expiresOn !== null && now >= token.expiresOn) return 'expired'
-    if (token.actor !== undefined && !token.actor.apis.includes(api)) return 'other_api'
+    if (token.actor !== undefined && (api === 'route' || !token.actor.apis.includes(api))) return 'other_api'
     if (token.person !== undefined && api !== 'ai') return 'other_api'
     if (denied !== null || allowed !== null) {
       if (address === null) return 'address_unknown'

@@ -1,5 +1,7 @@
 // Who may pass a route: any of several gates lets a request in.
 
+import type { PermissionName } from './permission-names.ts'
+
 /** Algorithms of signatures that are checked without a secret (RFC 7518, RFC 8037, RFC 9864). */
 export const jwtAlgorithms = [
   'RS256',
@@ -48,7 +50,15 @@ export interface ForwardGateConfig {
   readonly copy: readonly string[] // the response fields that origins get
 }
 
-export type GateConfig = JwtGateConfig | ForwardGateConfig
+/** An API token of this gateway, in Authorization. */
+export interface TokenGateConfig {
+  readonly kind: 'token'
+  readonly permission: PermissionName
+  readonly account: string // in which the token must have the permission
+  readonly fields: readonly ClaimField[]
+}
+
+export type GateConfig = JwtGateConfig | ForwardGateConfig | TokenGateConfig
 
 /** svc-identity for the origins of a zone: a token that says who a gate let in. */
 export interface IdentityConfig {

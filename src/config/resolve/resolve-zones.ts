@@ -97,10 +97,15 @@ function resolveZone(
   const paths = zone.routes.flatMap(({ value: { path } }) => path ?? [])
   refuseRepeats(paths, 'a zone cannot have two routes for one path', findings)
   const compression = resolveCompression(zone.compression, findings)
-  const protect = resolveProtect(zone.protect, findings)
+  const protect = resolveProtect(zone.protect, zone, findings)
   const name = zone.name?.value ?? hosts[0] ?? 'default'
   const routes = zone.routes.flatMap(route =>
-    resolveRoute(route, settings, named, findings, { work: work.branch(), compression, protect }),
+    resolveRoute(route, settings, named, findings, {
+      work: work.branch(),
+      compression,
+      protect,
+      account: zone.account,
+    }),
   )
   return {
     name,
@@ -125,6 +130,7 @@ interface OfZone {
   readonly work: WorkSum
   readonly compression: CompressionConfig | null
   readonly protect: ProtectConfig | null
+  readonly account: string | null
 }
 
 function resolveRoute(
@@ -132,17 +138,19 @@ function resolveRoute(
   settings: Settings,
   { pools, data }: Named,
   findings: Findings,
-  { work, compression: ofZone, protect: protectOfZone }: OfZone,
+  ofZone: OfZone,
 ): RouteConfig[] {
   const { path, host, redirects } = route
+  const { work } = ofZone
   const pool = route.pool && findPool(route.pool, pools, findings)
   const bodyLimit = route.body ?? settings.limits.body
   const timeouts = inherit(route.timeouts, settings.timeouts)
   const rewrite = route.rewrite && resolveRewrite(route.rewrite, data, findings, work)
   const rateLimits = resolveRateLimits(route.rate_limits, data, findings, work)
   const own = route.compression
-  const compression = own === undefined ? ofZone : resolveCompression(own, findings)
-  const protect = route.protect === undefined ? protectOfZone : resolveProtect(route.protect, findings)
+  const compression = own === undefined ? ofZone.compression : resolveCompression(own, findings)
+  const protect =
+    route.protect === undefined ? ofZone.protect : resolveProtect(route.protect, ofZone, findings)
   if (path === null) return []
   return [
     {

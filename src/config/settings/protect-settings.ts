@@ -14,7 +14,9 @@ import {
   type JwtGateConfig,
   jwtAlgorithms,
   type ProtectConfig,
+  type TokenGateConfig,
 } from '../model/protect-config.ts'
+import { permissionNames } from '../model/permission-names.ts'
 import { claimCondition } from '../shape/expression-shape.ts'
 import { httpScheme, isLoopback } from '../shape/host-rules.ts'
 import { refuseRepeats } from '../shape/name-checks.ts'
@@ -84,6 +86,8 @@ function hostIn({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
+const fields = optional(dictionary(fieldName, placed(scalar(claimName))), new Map<string, never>())
+
 const jwt = mapping({
   issuer: required(scalar(issuer)),
   audience: required(oneOrMore(scalar(audience), { min: 1 })),
@@ -92,7 +96,7 @@ const jwt = mapping({
   allow_networks: optional(list(scalar(network)), []),
   algorithms: optional(oneOrMore(scalar(oneOf(...jwtAlgorithms)), { min: 1 }), jwtAlgorithms),
   when: optional(claimCondition(), null),
-  fields: optional(dictionary(fieldName, placed(scalar(claimName))), new Map<string, never>()),
+  fields,
   forward_token: optional(scalar(truth), false),
 })
 
@@ -106,6 +110,11 @@ const forward = mapping({
   concurrency: optional(scalar(whole(1, 10_000)), 100),
   send: optional(oneOrMore(scalar(headerName)), keptFields),
   copy: optional(oneOrMore(placed(scalar(fieldName))), []),
+})
+
+const token = mapping({
+  permission: required(scalar(oneOf(...permissionNames))),
+  fields,
 })
 
 /** Accepts a field that gates may set: not one that clients need for other purposes. */
@@ -129,7 +138,11 @@ const taken: ReadonlySet<string> = new Set([
   'range',
 ])
 
-const gate = mapping({ jwt: optional(placed(jwt), null), forward: optional(placed(forward), null) })
+const gate = mapping({
+  jwt: optional(placed(jwt), null),
+  forward: optional(placed(forward), null),
+  token: optional(placed(token), null),
+})
 
 /** Off, or one gate, or several of which one must let a request in. */
 export const protect = wordOr('off', mappingOrList(placed(gate)))
@@ -174,21 +187,47 @@ export function resolveIdentity(
   return { issuer, audience: name, claims: claims.map(({ value }) => value) }
 }
 
+/** What gates take from their zone. */
+interface OfGates {
+  readonly account: string | null
+}
+
 /** Returns the gates; null for an open route, which only off makes. */
 export function resolveProtect(
   setting: Placed<Value<typeof protect>> | null,
+  zone: OfGates,
   findings: Findings,
 ): ProtectConfig | null {
   if (setting === null || setting.value === null) return null
-  return setting.value.flatMap(({ value, ...place }) => resolveGate(value, place, findings))
+  return setting.value.flatMap(({ value, ...place }) => resolveGate(value, place, zone, findings))
 }
 
-function resolveGate({ jwt, forward }: Value<typeof gate>, place: Place, findings: Findings): GateConfig[] {
-  if (jwt !== null && forward !== null) findings.flaw(place, 'has two gates: make each an item of a list')
+function resolveGate(
+  { jwt, forward, token }: Value<typeof gate>,
+  place: Place,
+  zone: OfGates,
+  findings: Findings,
+): GateConfig[] {
+  if ([jwt, forward, token].filter(gate => gate !== null).length > 1)
+    findings.flaw(place, 'has several gates: make each an item of a list')
   if (jwt !== null) return resolveJwt(jwt.value, findings)
   if (forward !== null) return resolveForward(forward.value, findings)
-  if (!findings.concern(place.path)) findings.flaw(place, 'must have a gate: jwt or forward')
+  if (token !== null) return resolveToken(token, zone, findings)
+  if (!findings.concern(place.path)) findings.flaw(place, 'must have a gate: jwt, forward or token')
   return []
+}
+
+function resolveToken(
+  { value, ...place }: Placed<Value<typeof token>>,
+  { account }: OfGates,
+  findings: Findings,
+): TokenGateConfig[] {
+  const { permission } = value
+  const fields = resolveFields(value.fields, findings)
+  if (permission !== null && account === null)
+    findings.flaw(place, 'needs to know whose tokens have the permission: set account in the zone')
+  if (permission === null || account === null) return []
+  return [{ kind: 'token', permission, account, fields }]
 }
 
 function resolveForward(settings: Value<typeof forward>, findings: Findings): ForwardGateConfig[] {
@@ -214,10 +253,8 @@ function resolveForward(settings: Value<typeof forward>, findings: Findings): Fo
 }
 
 function resolveJwt(settings: Value<typeof jwt>, findings: Findings): JwtGateConfig[] {
-  const { issuer, audience, keys, ca, algorithms, when, fields, allow_networks: networks } = settings
-  const claims = [...fields].flatMap(([name, claim]) => (claim === null ? [] : { name, ...claim }))
-  const names = claims.map(({ name, ...claim }) => ({ ...claim, value: name.toLowerCase() }))
-  refuseRepeats(names, 'a header can be set only once, whatever its case', findings)
+  const { issuer, audience, keys, ca, algorithms, when, allow_networks: networks } = settings
+  const fields = resolveFields(settings.fields, findings)
   if (keys !== null) refuseProhibited(keys, networks, findings)
   if (issuer === null || audience === null || keys === null) return []
   return [
@@ -230,10 +267,17 @@ function resolveJwt(settings: Value<typeof jwt>, findings: Findings): JwtGateCon
       networks,
       algorithms,
       condition: when?.text ?? null,
-      fields: claims.map(({ name, value }): ClaimField => ({ name, claim: value })),
+      fields,
       forwardToken: settings.forward_token,
     },
   ]
+}
+
+function resolveFields(fields: Value<typeof jwt>['fields'], findings: Findings): ClaimField[] {
+  const claims = [...fields].flatMap(([name, claim]) => (claim === null ? [] : { name, ...claim }))
+  const names = claims.map(({ name, ...claim }) => ({ ...claim, value: name.toLowerCase() }))
+  refuseRepeats(names, 'a header can be set only once, whatever its case', findings)
+  return claims.map(({ name, value }) => ({ name, claim: value }))
 }
 
 /** Names are checked when they are resolved. */

@@ -3,6 +3,7 @@
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
+import { field } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { placeInField, placeInLine } from '../../tokens/misplaced-tokens.ts'
 import { audienceAt } from '../ai-call/audience-of-call.ts'
@@ -13,10 +14,19 @@ import { isSidePort } from '../resolver/own-addresses.ts'
 /** Requests that may go to the side port are checked again by its address. */
 export function withholdCredentials(x: Exchange): Refusal | null {
   if (x.route!.config.own !== undefined) return null
-  const place = placeIn(x.head, x.client.last)
+  const place = placeIn(x.outgoing, x.client.last)
   if (place === null) return null
   x.credentialPlace = place
   return mayReachSidePort(x) ? null : refuseCredential(x, place)
+}
+
+/** Likewise, before a gate has taken the token in Authorization. */
+export function withholdOthers(x: Exchange): Refusal | null {
+  const { fields, ids } = x.head
+  let place = placeInLine(x.head)
+  for (let i = 0; place === null && i < ids.length; i++)
+    place = placeInField(fields[2 * i]!, fields[2 * i + 1]!, ids[i] === field.authorization)
+  return place === null ? null : refuseCredential(x, place)
 }
 
 /** Refuses such a request unless the address is that of the side port. */

@@ -7,6 +7,7 @@ import { type Refusal, retryAfterOf } from '../../errors/catalogue/refusal.ts'
 import type { Compared, DecidingRule, ExplainedError, ExplainedStep } from '../../zones/explanation.ts'
 import { HostLookup } from '../../zones/lookup.ts'
 import type { RouteConfig, ZoneConfig } from '../../config/model/config.ts'
+import type { GateConfig } from '../../config/model/protect-config.ts'
 import { isMetered } from '../ai/open-log.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { accessReason } from './access.ts'
@@ -148,12 +149,18 @@ function protectReason({ route, admission }: Exchange, refusal: Refusal | null):
   const compared = gates.map(({ kind, config }) => ({
     what: kind,
     value: null,
-    with: config.kind === 'forward' ? config.url : config.issuer,
+    with: needOf(config),
   }))
   if (refusal !== null) return { reason: `${messageOf(refusal)}.`, compared }
   const subject = admission?.claims.sub
   if (typeof subject === 'string') return { reason: `Let in as ${redacted(subject)}.`, compared }
   return { reason: 'An authorizer would be asked, and is taken to let it in.', compared }
+}
+
+/** What a gate goes by. */
+function needOf(config: GateConfig): string {
+  if (config.kind === 'forward') return config.url
+  return config.kind === 'jwt' ? config.issuer : config.permission
 }
 
 function previewReason({ isPreview, snapshot }: Exchange, refusal: Refusal | null): string {

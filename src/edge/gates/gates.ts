@@ -10,9 +10,10 @@ import type { SigningKeys } from '../../tokens/signing-keys.ts'
 import { ForwardGate } from './forward-gate.ts'
 import { JwtGate } from './jwt-gate.ts'
 import { KeySet } from './key-set.ts'
+import { TokenGate } from './token-gate.ts'
 import { ZoneIdentity } from './zone-identity.ts'
 
-export type Gate = JwtGate | ForwardGate
+export type Gate = JwtGate | ForwardGate | TokenGate
 
 const maxGates = 1000
 
@@ -48,6 +49,7 @@ export class Gates {
   }
 
   #compile(config: GateConfig): Gate {
+    if (config.kind === 'token') return new TokenGate(config)
     const { ca, networks } = config
     if (config.kind === 'forward') {
       const { url } = config

@@ -8,12 +8,10 @@ import { MiB } from '../../base/units.ts'
 import type { JwtGateConfig } from '../../config/model/protect-config.ts'
 import type { ClaimFacts } from '../../expression/claim-facts.ts'
 import { compileClaimCondition, type Expression } from '../../expression/expression.ts'
-import { type FieldId, field, fieldId, isClaim } from '../../http1/fields/fields.ts'
 import { bearerChallenge } from '../../protect/challenge.ts'
-import { type Claims, fieldValueOf } from '../../protect/claims.ts'
 import { subjectOf } from '../../protect/identity.ts'
 import { type FindKey, type JwtFault, mayBeFrom, type VerifiedJwt, verifyJwt } from '../../protect/jwt.ts'
-import { asRead, HeaderChanges } from '../rewrite/headers.ts'
+import { ClaimFields } from './claim-fields.ts'
 import type { Admission, GateFault } from './gate.ts'
 import type { KeySet } from './key-set.ts'
 
@@ -27,7 +25,7 @@ export class JwtGate {
   readonly #keySet: KeySet
   readonly #clock: Clock
   readonly #condition: Expression<boolean, ClaimFacts> | null
-  readonly #names: ReadonlySet<string>
+  readonly #fields: ClaimFields
   /** By the hash of their tokens, which are verified with `#keys`. */
   readonly #admissions = new LRUCache<string, JwtAdmission>({ maxSize, sizeCalculation: ({ size }) => size })
   #keys: FindKey | null = null
@@ -39,8 +37,7 @@ export class JwtGate {
     this.#keySet = keySet
     this.#clock = clock
     this.#condition = config.condition === null ? null : compile(config.condition)
-    const names = config.fields.map(({ name }) => asRead(name))
-    this.#names = new Set(config.forwardToken ? names : ['authorization', ...names])
+    this.#fields = new ClaimFields(config.fields, config.forwardToken)
   }
 
   /** Waits for a token that is not known yet; never rejects. */
@@ -96,22 +93,8 @@ export class JwtGate {
 
   #admit({ claims, until }: VerifiedJwt, keys: FindKey, size: number): JwtAdmission {
     const isCurrent = () => this.#clock.now() < until && this.#keySet.latest() === keys
-    const changes = this.#changesFor(claims)
+    const changes = this.#fields.changesFor(claims)
     return { subject: subjectOf(this.config.issuer, claims), claims, changes, keys, size, isCurrent }
-  }
-
-  #changesFor(claims: Claims): HeaderChanges {
-    const fields: string[] = []
-    const ids: FieldId[] = []
-    for (const { name, claim } of this.config.fields) {
-      const value = fieldValueOf(claims, claim)
-      if (value === null) continue
-      fields.push(name, value)
-      const id = fieldId(name)
-      // What the operator sets is sent, whatever its name.
-      ids.push(isClaim(id) ? field.other : id)
-    }
-    return new HeaderChanges(this.#names, fields, ids)
   }
 
   #unavailable(): GateFault {

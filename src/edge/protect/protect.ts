@@ -3,9 +3,10 @@
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { field } from '../../http1/fields/fields.ts'
 import { RequestHead } from '../../http1/heads/request-head.ts'
+import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import { token68Of } from '../../tokens/bearer.ts'
 import type { Decided, Exchange } from '../exchange/exchange.ts'
-import { withholdCredentials } from '../exchange/gateway-credentials.ts'
+import { withholdCredentials, withholdOthers } from '../exchange/gateway-credentials.ts'
 import { hasPassedHere } from '../exchange/passed-here.ts'
 import type { Admission, GateFault } from '../gates/gate.ts'
 import type { Gate } from '../gates/gates.ts'
@@ -24,12 +25,9 @@ export function protect(x: Exchange): Decided {
 function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: GateFault[]): Decided {
   for (let i = first; i < gates.length; i++) {
     const gate = gates[i]!
-    const refusal = gate.kind === 'forward' ? refuseToAsk(x) : null
+    const refusal = gate.kind === 'forward' ? refuseToAsk(x, gates) : null
     if (refusal !== null) return refusal
-    const outcome = identified(
-      x,
-      gate.kind === 'forward' ? askAuthorizer(x, gate) : gate.check(tokenIn(x.head)),
-    )
+    const outcome = identified(x, tryGate(x, gate))
     if (outcome instanceof Promise)
       return outcome.then(settled => {
         if ('changes' in settled) return pass(x, gates, settled)
@@ -44,16 +42,36 @@ function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: Ga
 type Outcome = Admission | GateFault
 
 /** Tells the origin who it is where the zone does. */
-function identified(x: Exchange, outcome: Outcome | Promise<Outcome>): Outcome | Promise<Outcome> {
+function identified(x: Exchange, outcome: MaybeAtOnce<Outcome>): MaybeAtOnce<Outcome> {
   const { identity } = x.zone!
   if (identity === null || x.plane.isRehearsal) return outcome
   if (outcome instanceof Promise) return outcome.then(settled => identified(x, settled))
   return 'changes' in outcome ? identity.addTo(outcome) : outcome
 }
 
-/** A question must not come back, or bring somebody a credential of ours. */
-function refuseToAsk(x: Exchange): Refusal | null {
-  return hasPassedHere(x) ? refuse('dns_loop') : withholdCredentials(x)
+function tryGate(x: Exchange, gate: Gate): MaybeAtOnce<Outcome> {
+  if (gate.kind === 'forward') return askAuthorizer(x, gate)
+  const token = tokenIn(x.head)
+  if (gate.kind === 'jwt') return gate.check(token)
+  const { ai } = x.plane
+  if (ai === null) return withoutTokens
+  return gate.check(token, { tokens: ai.tokens, address: x.clientAddress, last: x.client.lastToken })
+}
+
+const withoutTokens: GateFault = {
+  kind: 'unavailable',
+  cause: { code: 'GH_TOKEN_STORE_MISSING' },
+  wait: 0,
+  challenge: null,
+}
+
+/**
+ * A question must not come back, or bring somebody a credential of ours. One that is for another gate of the
+ * route is left out of it.
+ */
+function refuseToAsk(x: Exchange, gates: readonly Gate[]): Refusal | null {
+  if (hasPassedHere(x)) return refuse('dns_loop')
+  return gates.some(({ kind }) => kind === 'token') ? withholdOthers(x) : withholdCredentials(x)
 }
 
 /** Null for none; an empty one is never valid. */
