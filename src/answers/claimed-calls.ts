@@ -18,6 +18,8 @@ export interface CallOnce {
   readonly place: AnswerPlace
   /** Of the response, which only calls under the same guard get. */
   readonly answerPlace: AnswerPlace
+  /** Stands for the token, or the user of an app, whose call it is. */
+  readonly owner: string
   /** HMAC of what makes it the same call. */
   readonly fingerprint: string
   readonly ray: string
@@ -32,12 +34,21 @@ export interface EarlierCall {
   readonly ray: string
 }
 
-export type Claimed = HeldClaim | EarlierCall | 'full'
+/** A call without a claim: `of` has made as many calls as it may. */
+export interface NoClaim {
+  readonly kind: 'full'
+  readonly of: 'account' | 'owner'
+  /** Ms since the epoch at which the first of them is forgotten. */
+  readonly until: number
+}
+
+export type Claimed = HeldClaim | EarlierCall | NoClaim
 
 /** Ms for which a key is remembered. */
 export const lifetime = 86_400_000
-/** The most calls with a key that an account makes within the lifetime. */
+/** The most calls with a key that an account makes within the lifetime, and one token or user of an app. */
 export const maxClaims = 100_000
+export const maxOfOwner = 20_000
 /** Ms without a renewal after which a call counts as lost, and between two renewals. */
 const lease = 15_000
 const renewal = 5_000
@@ -60,15 +71,16 @@ export class ClaimedCalls {
 
   /** Rejects with `StoreUnreachable` if the store does not confirm it; the call must then not be made. */
   async claim(call: CallOnce): Promise<Claimed> {
-    const { place, fingerprint, ray } = call
+    const { place, owner, fingerprint, ray } = call
     const { claims } = this.#options.store
     const held = new HeldClaim(this, call, `${this.#holder}.${++this.#count}`)
     const expiresAt = this.#options.clock.now() + lifetime
-    const ask = { ...place, fingerprint, holder: held.holder, lease, expiresAt, note: `${ray} -`, maxClaims }
+    const bounds = { maxClaims, maxOfOwner }
+    const about = { owner, fingerprint, holder: held.holder, lease, expiresAt, note: `${ray} -` }
     try {
-      const reply = await claims.claim(ask)
+      const reply = await claims.claim({ ...place, ...about, ...bounds })
       if (reply.outcome === 'taken') return earlier(reply.claim, fingerprint)
-      if (reply.outcome === 'full') return 'full'
+      if (reply.outcome === 'full') return { kind: 'full', of: reply.of, until: reply.until }
     } catch (error) {
       // It may be there all the same, and would then count as lost.
       if (error instanceof StoreUnreachable && !error.isUndone) this.#endLater(held, 'released')

@@ -8,7 +8,7 @@ import { ContractClock } from '../store/contract-clock.ts'
 import { openRedis } from '../store/redis/open.ts'
 
 const call = (key: string, more: Partial<CallOnce> = {}): CallOnce => ({
-  ...{ place: { account: 'a', gateway: 'default', key }, fingerprint: 'f', ray: 'ray-1' },
+  ...{ place: { account: 'a', gateway: 'default', key }, owner: 'o', fingerprint: 'f', ray: 'ray-1' },
   answerPlace: { account: 'a', gateway: 'default', key: `of-${key}` },
   ...more,
 })

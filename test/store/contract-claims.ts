@@ -8,6 +8,7 @@ import { hex } from './contract-specimens.ts'
 
 const day = 86_400_000
 const lease = 15_000
+const wide = { maxClaims: 999, maxOfOwner: 999 }
 
 async function setUp(place: Place, t: TestContext) {
   const open = await place(t)
@@ -15,8 +16,8 @@ async function setUp(place: Place, t: TestContext) {
   const { claims } = await open(clock)
   const owner = hex(16)
   const ask = (more: Partial<ClaimAsk> = {}): ClaimAsk => ({
-    ...{ account: owner, gateway: 'default', key: 'k', fingerprint: 'f', holder: 'h.1', lease },
-    ...{ expiresAt: clock.now() + day, note: 'ray 1', maxClaims: 9, ...more },
+    ...{ account: owner, gateway: 'default', key: 'k', owner: 'o', fingerprint: 'f', holder: 'h.1', lease },
+    ...{ expiresAt: clock.now() + day, note: 'ray 1', maxClaims: 9, maxOfOwner: 9, ...more },
   })
   return { open, clock, claims, owner, ask }
 }
@@ -86,9 +87,12 @@ export function claimsContract(name: string, place: Place): void {
 
   test(`${name}: an account with too many claims gets no more until some expire or are released`, async t => {
     const { claims, clock, ask } = await setUp(place, t)
-    const claim = (key: string) => claims.claim(ask({ key, maxClaims: 3 })).then(({ outcome }) => outcome)
+    const expiresAt = clock.now() + day
+    const claim = (key: string) =>
+      claims.claim(ask({ key, expiresAt, maxClaims: 3 })).then(({ outcome }) => outcome)
     for (const key of ['a', 'b', 'c']) assert.equal(await claim(key), 'new')
-    assert.equal(await claim('d'), 'full')
+    const full = { outcome: 'full', of: 'account', until: expiresAt }
+    assert.deepEqual(await claims.claim(ask({ key: 'd', owner: 'other', maxClaims: 3 })), full)
     assert.equal(await claim('a'), 'new', 'its own')
     assert.deepEqual(await claims.claim(ask({ key: 'd', account: hex(16) })), { outcome: 'new' })
     await claims.release(ask({ key: 'b' }), 'h.1')
@@ -98,13 +102,34 @@ export function claimsContract(name: string, place: Place): void {
     assert.equal(await claim('e'), 'new')
   })
 
+  test(`${name}: an owner with too many claims gets no more, and takes none from others`, async t => {
+    const { claims, clock, ask } = await setUp(place, t)
+    const first = clock.now() + day
+    const claim = (key: string, more: Partial<ClaimAsk> = {}) =>
+      claims.claim(ask({ key, expiresAt: first, maxOfOwner: 2, ...more }))
+    assert.deepEqual(await claim('a'), { outcome: 'new' })
+    assert.deepEqual(await claim('b', { gateway: 'other' }), { outcome: 'new' })
+    assert.deepEqual(await claim('c'), { outcome: 'full', of: 'owner', until: first })
+    assert.deepEqual(await claim('a'), { outcome: 'new' }, 'its own')
+    assert.deepEqual(await claim('c', { owner: 'p' }), { outcome: 'new' })
+    assert.deepEqual(await claim('d', { account: hex(16) }), { outcome: 'new' })
+    assert.equal(await claims.release(ask({ key: 'b', gateway: 'other' }), 'h.1'), true)
+    assert.deepEqual(await claim('d', { expiresAt: first + day }), { outcome: 'new' })
+    assert.deepEqual(await claim('e'), { outcome: 'full', of: 'owner', until: first })
+    clock.advance(day)
+    const later = { expiresAt: first + 2 * day }
+    assert.deepEqual(await claim('e', later), { outcome: 'new' }, 'the first one has expired')
+    assert.deepEqual(await claim('f', later), { outcome: 'full', of: 'owner', until: first + day })
+  })
+
   test(`${name}: claims are listed and put back as they are, with their counts`, async t => {
     const { open, claims, clock, owner, ask } = await setUp(place, t)
     for (let i = 0; i < 230; i++) {
       const expiresAt = clock.now() + day + (i % 7)
-      await claims.claim(ask({ key: `k${i}`, gateway: `g${i % 3}`, expiresAt, maxClaims: 999 }))
+      const more = { gateway: `g${i % 3}`, owner: i < 200 ? 'o' : 'p', expiresAt }
+      await claims.claim(ask({ key: `k${i}`, ...more, ...wide }))
     }
-    await claims.claim(ask({ key: 'soon', maxClaims: 999, expiresAt: clock.now() + 1_000 }))
+    await claims.claim(ask({ key: 'soon', ...wide, expiresAt: clock.now() + 1_000 }))
     await claims.claim(ask({ key: 'other', account: hex(16) }))
     await claims.settle(ask({ key: 'k1', gateway: 'g1' }), 'h.1', 'ray 1 made')
     clock.advance(1_000)
@@ -120,7 +145,7 @@ export function claimsContract(name: string, place: Place): void {
     const byKey = (one: { key: string }, two: { key: string }) => (one.key < two.key ? -1 : 1)
     const copied = (await Array.fromAsync(copy.claims.entries(other))).flat()
     assert.deepEqual(copied.toSorted(byKey), moved.toSorted(byKey))
-    const at = { account: other, maxClaims: 231, holder: 'h.2' }
+    const at = { account: other, maxClaims: 231, maxOfOwner: 201, holder: 'h.2' }
     const [running, made] = [
       ask({ ...at, key: 'k0', gateway: 'g0' }),
       ask({ ...at, key: 'k1', gateway: 'g1' }),
@@ -131,6 +156,8 @@ export function claimsContract(name: string, place: Place): void {
     assert.deepEqual(await copy.claims.claim(running), taken('lost'))
     assert.equal(await copy.claims.renew(running, 'h.1', lease), true, 'its holder goes on')
     assert.equal((await copy.claims.claim(ask({ ...at, key: 'new' }))).outcome, 'new')
-    assert.equal((await copy.claims.claim(ask({ ...at, key: 'newer' }))).outcome, 'full')
+    assert.partialDeepStrictEqual(await copy.claims.claim(ask({ ...at, key: 'newer' })), { of: 'owner' })
+    const others = ask({ ...at, key: 'newer', owner: 'p' })
+    assert.partialDeepStrictEqual(await copy.claims.claim(others), { of: 'account' })
   })
 }

@@ -56,7 +56,13 @@ const spendings: readonly BudgetLine[] = [
 
 const claimAsk = (owner: string, i: number) => ({
   ...{ account: owner, gateway: 'default', key: `k${i}`, fingerprint: 'f', holder: `h.${i}`, lease: 60_000 },
-  ...{ expiresAt: Date.now() + 86_400_000, note: 'ray -', maxClaims: 1_000 },
+  ...{
+    expiresAt: Date.now() + 86_400_000,
+    note: 'ray -',
+    owner: `o${i % 3}`,
+    maxClaims: 1_000,
+    maxOfOwner: 40,
+  },
 })
 
 async function empty(t: TestContext): Promise<Store> {

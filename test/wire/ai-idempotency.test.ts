@@ -148,6 +148,33 @@ test('equal keys of other tokens are other calls', async t => {
   assert.equal(texts().length, 2)
 })
 
+test('a token with too many keys gets no more until the first expires, and others have theirs', async t => {
+  const { ask, ai, texts } = await start(t)
+  const { claims } = ai.store
+  const { claim } = claims
+  let bounds = { maxOfOwner: 2, maxClaims: 99 }
+  t.mock.method(claims, 'claim', (ask: Parameters<typeof claim>[0]) =>
+    claim.call(claims, { ...ask, ...bounds }),
+  )
+  for (const key of ['a', 'b']) assert.equal((await ask(key)).status, 200)
+  const refused = await ask('c')
+  assert.equal(refused.status, 429)
+  assert.match(faultOf(refused), /This token, or this user of an app, has made 20000 calls with an/)
+  const wait = Number(refused.field('retry-after'))
+  assert.ok(wait > 86_300 && wait <= 86_400, `${wait}`)
+  assert.equal(refused.field('x-should-retry'), 'false')
+  assert.equal(replayed(await ask('a')), 'true')
+  const other = await ai.mint()
+  assert.equal((await ask('c', { token: other })).status, 200)
+  bounds = { maxOfOwner: 99, maxClaims: 3 }
+  const full = await ask('d', { token: other })
+  assert.equal(full.status, 503)
+  assert.match(faultOf(full), /The account has made 100000 calls with an Idempotency-Key/)
+  assert.ok(Number(full.field('retry-after')) > 86_300)
+  assert.equal(texts().length, 3)
+  assert.equal(counted(ai).full, 2)
+})
+
 test('a key that cannot be read, and one without a token, is refused by name', async t => {
   const { ask, ai } = await start(t)
   for (const key of ['', 'k\r\nIdempotency-Key: k', 'k'.repeat(256), 'k\xe9']) {

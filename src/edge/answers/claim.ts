@@ -8,6 +8,8 @@ import {
   type EarlierCall,
   lifetime,
   maxClaims,
+  maxOfOwner,
+  type NoClaim,
 } from '../../answers/claimed-calls.ts'
 import type { Flight } from '../../answers/flight.ts'
 import { fault, refuseCall } from '../../errors/catalogue/api-faults.ts'
@@ -76,7 +78,7 @@ class Repetition {
       if (error instanceof StoreUnreachable) return this.#refuse('unavailable', unavailable)
       throw error
     }
-    if (claimed === 'full') return this.#refuse('full', refuseCall('too_many_call_keys', maxClaims))
+    if (claimed.kind === 'full') return this.#refuse('full', tooMany(claimed, x.plane.clock.now()))
     if (claimed.kind !== 'held') return this.#follow(claimed)
     // A response that finds no room would be lost for repetitions.
     const { isTight } = this.#answers.room
@@ -229,13 +231,22 @@ function callOf(x: Exchange, ai: AiExchange, answers: AnswerCache): CallOnce {
   const body = ai.received ?? ai.body ?? none
   const fingerprint = answers.keyOf([...whose, ...what], [body])
   const guarded = answers.keyOf([...whose, 'guard', JSON.stringify(guard ?? null), ai.idempotencyKey!], [])
+  const owner = answers.keyOf(['idempotency-key owner', account, ...scopeOf(ai, true)], [])
   const placeOf = (key: string) => ({ account, gateway: id, key })
-  return { place: placeOf(key), answerPlace: placeOf(guarded), fingerprint, ray: x.ray }
+  return { place: placeOf(key), answerPlace: placeOf(guarded), owner, fingerprint, ray: x.ray }
 }
 
 const none = Buffer.alloc(0)
 
 const unavailable = refuse('service_unavailable', {}, { code: 'GH_CLAIM' })
+
+/** The wait may be hours, which no SDK should sit out. */
+function tooMany({ of, until }: NoClaim, now: number): Refusal {
+  const waiting = { retryAfter: (until - now) / 1000, mayRetry: false }
+  return of === 'owner'
+    ? refuse('rate_limited', { ...waiting, faults: [fault('too_many_keys_of_token', maxOfOwner)] })
+    : refuse('service_unavailable', { ...waiting, faults: [fault('too_many_call_keys', maxClaims)] })
+}
 
 function running(ray: string): Refusal {
   return refuse('conflict', { faults: [fault('call_running', ray)] })

@@ -620,6 +620,13 @@ export const apiFaults = {
       `The account has made ${maxCount} calls with an Idempotency-Key in the last 24 hours, which is the most: send this one without, or later`,
     when: 'The account has made too many AI calls with an Idempotency-Key.',
   },
+  too_many_keys_of_token: {
+    code: 10428,
+    status: 429,
+    sentence: (maxCount: number) =>
+      `This token, or this user of an app, has made ${maxCount} calls with an Idempotency-Key in the last 24 hours, which is the most: send this one without, or later`,
+    when: 'A token, or a user of an app, has made too many AI calls with an Idempotency-Key.',
+  },
   no_pages: {
     code: 10423,
     status: 409,
@@ -718,5 +725,6 @@ const errorOfStatus: Readonly<Record<number, ErrorName>> = {
   415: 'unsupported_media_type',
   422: 'unprocessable_content',
   426: 'upgrade_required',
+  429: 'rate_limited',
   503: 'service_unavailable',
 }

@@ -35,6 +35,8 @@ export function partCount(size: number): number {
 }
 
 export interface ClaimAsk extends AnswerPlace {
+  /** Whose call it is, within the account: 1 to 64 letters, digits, `-` and `_`. */
+  readonly owner: string
   /** Stands for the whole call: a claim with another fingerprint is another call. */
   readonly fingerprint: string
   /** Unique for each call, of letters, digits, `-`, `_` and `.`. */
@@ -45,8 +47,9 @@ export interface ClaimAsk extends AnswerPlace {
   readonly expiresAt: number
   /** What others learn of the call, up to 1,024 characters; no text of clients. */
   readonly note: string
-  /** The most claims of the account; more are refused, as none is forgotten early. */
+  /** The most claims of the account, and of one owner; more are refused, as none is forgotten early. */
   readonly maxClaims: number
+  readonly maxOfOwner: number
 }
 
 /**
@@ -64,6 +67,7 @@ export interface Claim {
 
 /** A claim as a copy of the store has it; times in ms since the epoch. */
 export interface ClaimEntry extends AnswerPlace {
+  readonly owner: string
   readonly fingerprint: string
   readonly holder: string
   readonly note: string
@@ -72,7 +76,11 @@ export interface ClaimEntry extends AnswerPlace {
   readonly expiresAt: number
 }
 
-/** `new`: the call is the caller's to make. `full`: the account has too many claims. */
+/**
+ * `new`: the call is the caller's to make. `full`: its account or its owner has too many claims, of which the
+ * first expires at `until` (ms since the epoch).
+ */
 export type ClaimReply =
-  | { readonly outcome: 'new' | 'full' }
+  | { readonly outcome: 'new' }
+  | { readonly outcome: 'full'; readonly of: 'account' | 'owner'; readonly until: number }
   | { readonly outcome: 'taken'; readonly claim: Claim }

@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/base/clock.ts'
 import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import type { Store } from '../../../src/store/contract/store.ts'
-import { boundsWithin } from '../answer-bounds.ts'
+import { boundsWithin, owned } from '../answer-bounds.ts'
 import { zoneOwner } from '../../../src/store/records/zone-lists.ts'
 import {
   accessRuleList,
@@ -59,7 +59,7 @@ const answerPlace = { account: owner, gateway: kept.id, key: 'k' }
 const answerBounds = boundsWithin({ bytes: 100, entries: 10 }, 10)
 const claimAsk = {
   ...{ ...answerPlace, fingerprint: 'f', holder: 'h', lease: 1, expiresAt: budgetEnd, note: '' },
-  maxClaims: 9,
+  ...owned,
 }
 const budget = {
   ...{ bucket: 'b', window: { kind: 'fixed', until: budgetEnd } as const, limit: 9, share: 'p.0' },

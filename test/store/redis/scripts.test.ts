@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import { changeChannel, keys } from '../../../src/store/redis/server/keys.ts'
 import type { BudgetLine } from '../../../src/store/records/budget.ts'
-import { boundsWithin } from '../answer-bounds.ts'
+import { boundsWithin, owned } from '../answer-bounds.ts'
 import { slotOf } from '../../../src/store/records/tally.ts'
 import { type Store, StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'
@@ -104,7 +104,7 @@ const bounds = boundsWithin({ bytes: 8, entries: 4 }, 4)
 const writeAnswer = (store: Store, key = 'k', more = bounds) =>
   store.answers.write({ ...answer, key }, Buffer.from('two'), far, more)
 const claim = {
-  ...{ ...answer, fingerprint: 'f', holder: 'h', lease: 1, expiresAt: far, note: '', maxClaims: 9 },
+  ...{ ...answer, fingerprint: 'f', holder: 'h', lease: 1, expiresAt: far, note: '', ...owned },
 }
 
 const cases: Readonly<Record<string, Case>> = {

@@ -21,7 +21,7 @@ import { lua } from '../server/script.ts'
 const broom = 20
 const pageSize = 100
 
-/** A claim is stored as `expires leasedUntil isDone fingerprint holder note`. */
+/** A claim is stored as `expires leasedUntil isDone fingerprint holder owner note`. */
 const claimLua = `${serverClockLua}
 local shift = ARGV[1]
 local time = now(shift)
@@ -29,13 +29,14 @@ local time = now(shift)
 local function load(key)
   local text = redis.call('GET', key)
   if not text then return nil end
-  local expires, leased, done, fingerprint, holder, note = string.match(text, '^(%S+) (%S+) (%d) (%S+) (%S+) (.*)$')
+  local expires, leased, done, fingerprint, holder, owner, note =
+    string.match(text, '^(%S+) (%S+) (%d) (%S+) (%S+) (%S+) (.*)$')
   if tonumber(expires) <= time then return nil end
-  return {expires = expires, leased = leased, done = done, fingerprint = fingerprint, holder = holder, note = note}
+  return {expires = expires, leased = leased, done = done, fingerprint = fingerprint, holder = holder, owner = owner, note = note}
 end
 
 local function save(key, claim)
-  local parts = {claim.expires, claim.leased, claim.done, claim.fingerprint, claim.holder, claim.note}
+  local parts = {claim.expires, claim.leased, claim.done, claim.fingerprint, claim.holder, claim.owner, claim.note}
   redis.call('SET', key, table.concat(parts, ' '))
   redis.call('PEXPIREAT', key, string.format('%.0f', tonumber(claim.expires) - shift))
 end
@@ -49,27 +50,48 @@ end
 local function isOf(claim, holder)
   return claim and claim.holder == holder and claim.done == '0'
 end
+
+-- Claims of the account, and of an owner in it.
+local function setsOf(claims, owner) return {claims, claims .. '/' .. owner} end
+
+local function count(claims, claim, member)
+  for _, set in ipairs(setsOf(claims, claim.owner)) do
+    redis.call('ZADD', set, claim.expires, member)
+    if redis.call('PTTL', set) < claim.expires - time then
+      redis.call('PEXPIREAT', set, string.format('%.0f', claim.expires - shift))
+    end
+  end
+end
 `
 
 /**
- * KEYS: claim, claims of the account. ARGV: shift of the clock, member, fingerprint, holder, lease, expiry,
- * note, the most claims. Returns `new`, `full` or the claim of another.
+ * KEYS: claim, claims of the account. ARGV: shift of the clock, member, owner, fingerprint, holder, lease,
+ * expiry, note, the most claims of the account and of the owner. Returns `new`, `full` with whose limit is
+ * reached and when its first claim expires, or the claim of another.
  */
 const claimOne = lua`${claimLua}
-local _, member, fingerprint, holder, lease, expires, note, most = unpack(ARGV)
+local _, member, owner, fingerprint, holder, lease, expires, note, most, mostOfOwner = unpack(ARGV)
 local claim = load(KEYS[1])
 if claim then
   if isOf(claim, holder) and claim.fingerprint == fingerprint then return {'new'} end
   return reply(claim)
 end
-local ended = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', time, 'LIMIT', 0, ${String(broom)})
-if #ended > 0 then redis.call('ZREM', KEYS[2], unpack(ended)) end
-if redis.call('ZCARD', KEYS[2]) >= tonumber(most) and not redis.call('ZRANK', KEYS[2], member) then return {'full'} end
+local sets = setsOf(KEYS[2], owner)
+local bounds = {{'owner', sets[2], mostOfOwner}, {'account', sets[1], most}}
+for _, set in ipairs(sets) do
+  local ended = redis.call('ZRANGEBYSCORE', set, '-inf', time, 'LIMIT', 0, ${String(broom)})
+  if #ended > 0 then redis.call('ZREM', set, unpack(ended)) end
+end
+for _, bound in ipairs(bounds) do
+  local whose, set, maximum = unpack(bound)
+  if redis.call('ZCARD', set) >= tonumber(maximum) and not redis.call('ZRANK', set, member) then
+    return {'full', whose, redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')[2]}
+  end
+end
 local leased = string.format('%.0f', time + lease)
-save(KEYS[1], {expires = expires, leased = leased, done = '0', fingerprint = fingerprint, holder = holder, note = note})
-redis.call('ZADD', KEYS[2], expires, member)
-local left = expires - time
-if redis.call('PTTL', KEYS[2]) < left then redis.call('PEXPIREAT', KEYS[2], string.format('%.0f', expires - shift)) end
+local new = {expires = expires, leased = leased, done = '0', fingerprint = fingerprint, holder = holder, owner = owner, note = note}
+save(KEYS[1], new)
+count(KEYS[2], new, member)
 return {'new'}`
 
 /** KEYS: claim. ARGV: shift of the clock. */
@@ -95,34 +117,34 @@ return 1`
 
 /** KEYS: claim, claims of the account. ARGV: shift of the clock, holder, member. */
 const releaseOne = lua`${claimLua}
-if not isOf(load(KEYS[1]), ARGV[2]) then return 0 end
+local claim = load(KEYS[1])
+if not isOf(claim, ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
-redis.call('ZREM', KEYS[2], ARGV[3])
+for _, set in ipairs(setsOf(KEYS[2], claim.owner)) do redis.call('ZREM', set, ARGV[3]) end
 return 1`
 
 /** KEYS: claims of the account. Returns their members. */
 const listAll = lua`return redis.call('ZRANGE', KEYS[1], 0, -1)`
 
-/** KEYS: claims. ARGV: shift of the clock. Returns the six parts of each, or nothing in its place. */
+/** KEYS: claims. ARGV: shift of the clock. Returns the seven parts of each, or nothing in its place. */
 const readSome = lua`${claimLua}
 local claims = {}
 for i, key in ipairs(KEYS) do
   local claim = load(key)
-  claims[i] = claim and {claim.expires, claim.leased, claim.done, claim.fingerprint, claim.holder, claim.note} or false
+  claims[i] = claim and {claim.expires, claim.leased, claim.done, claim.fingerprint, claim.holder, claim.owner, claim.note} or false
 end
 return claims`
 
 /**
  * KEYS: claims of the account, then each claim. ARGV: shift of the clock, then of each claim its member and
- * its six parts.
+ * its seven parts.
  */
 const restoreSome = lua`${claimLua}
 for i = 2, #KEYS do
-  local member, expires, leased, done, fingerprint, holder, note = unpack(ARGV, 7 * i - 12, 7 * i - 6)
-  save(KEYS[i], {expires = expires, leased = leased, done = done, fingerprint = fingerprint, holder = holder, note = note})
-  redis.call('ZADD', KEYS[1], expires, member)
-  local left = expires - time
-  if redis.call('PTTL', KEYS[1]) < left then redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', expires - shift)) end
+  local member, expires, leased, done, fingerprint, holder, owner, note = unpack(ARGV, 8 * i - 14, 8 * i - 7)
+  local claim = {expires = expires, leased = leased, done = done, fingerprint = fingerprint, holder = holder, owner = owner, note = note}
+  save(KEYS[i], claim)
+  count(KEYS[1], claim, member)
 end
 return 1`
 
@@ -139,6 +161,7 @@ type Parts = readonly [
   done: string,
   fingerprint: string,
   holder: string,
+  owner: string,
   note: string,
 ]
 type Reply = readonly [state: ClaimState, fingerprint: string, holder: string, note: string]
@@ -153,14 +176,18 @@ export class RedisClaims implements Claims {
   }
 
   async claim(ask: ClaimAsk): Promise<ClaimReply> {
-    const { account, fingerprint, holder, lease, expiresAt, note, maxClaims } = ask
+    const { account, owner, fingerprint, holder, lease, expiresAt, note, maxClaims, maxOfOwner } = ask
     const reply = await this.#links.writes.run(
       claimOne,
       [keyOf(ask), keys.claims(account)],
-      [shiftOf(this.#clock), memberOf(ask), fingerprint, holder, lease, expiresAt, note, maxClaims],
+      [
+        ...[shiftOf(this.#clock), memberOf(ask), owner, fingerprint, holder, lease, expiresAt, note],
+        ...[maxClaims, maxOfOwner],
+      ],
     )
-    const [outcome] = reply as readonly [ClaimState | 'new' | 'full']
-    if (outcome === 'new' || outcome === 'full') return { outcome }
+    const [outcome, of, until] = reply as readonly ['new' | 'full' | ClaimState, 'account' | 'owner', string]
+    if (outcome === 'new') return { outcome }
+    if (outcome === 'full') return { outcome, of, until: Number(until) }
     return { outcome: 'taken', claim: claimOf(reply as Reply) }
   }
 
@@ -227,11 +254,14 @@ function placeOf(account: string, member: string): AnswerPlace {
   return { account, gateway: member.slice(0, slash), key: member.slice(slash + 1) }
 }
 
-function entryOf(place: AnswerPlace, [expires, leased, done, fingerprint, holder, note]: Parts): ClaimEntry {
-  const about = { fingerprint, holder, note, isDone: done === '1' }
+function entryOf(
+  place: AnswerPlace,
+  [expires, leased, done, fingerprint, holder, owner, note]: Parts,
+): ClaimEntry {
+  const about = { owner, fingerprint, holder, note, isDone: done === '1' }
   return { ...place, ...about, leasedUntil: Number(leased), expiresAt: Number(expires) }
 }
 
-function partsOf({ expiresAt, leasedUntil, isDone, fingerprint, holder, note }: ClaimEntry): Parts {
-  return [String(expiresAt), String(leasedUntil), isDone ? '1' : '0', fingerprint, holder, note]
+function partsOf({ expiresAt, leasedUntil, isDone, fingerprint, holder, owner, note }: ClaimEntry): Parts {
+  return [String(expiresAt), String(leasedUntil), isDone ? '1' : '0', fingerprint, holder, owner || '-', note]
 }

@@ -60,7 +60,10 @@ export const keys = {
   budgets: (account: string) => `{gatehouse}:budgets:${account}`,
   /** A claim of a call that must not run twice; it expires. */
   claim: (account: string, gateway: string, key: string) => `{gatehouse}:claim:${account}/${gateway}/${key}`,
-  /** `gateway/key` of the claims of an account by expiry; it expires with the last of them. */
+  /**
+   * `gateway/key` of the claims of an account by expiry, and after a slash of one owner. Each expires with
+   * the last of its claims.
+   */
   claims: (account: string) => `{gatehouse}:claims:${account}`,
   /** The name of each machine to its published data, after its expiry. */
   peers: '{gatehouse}:peers',

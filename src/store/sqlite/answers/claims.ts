@@ -12,7 +12,7 @@ import type {
   ClaimReply,
   ClaimState,
 } from '../../answers/answer.ts'
-import type { Command, Database, Row, Statement } from '../database/database.ts'
+import type { Command, Database, Row, Statement, Value } from '../database/database.ts'
 
 /** Expired claims that each new one removes. */
 const broom = 20
@@ -28,11 +28,14 @@ export class SqliteClaims implements Claims {
   readonly #list: Statement
   readonly #count: Statement
   readonly #addCount: Command
+  readonly #dropCount: Command
+  readonly #firstEnd: Statement
+  readonly #firstEndOfOwner: Statement
   readonly #expired: Statement
   readonly #remove: Command
   readonly #renew: Command
   readonly #settle: Command
-  readonly #release: Command
+  readonly #release: Statement
 
   /** `quick` is a connection to the same file whose commits do not wait for the disk. */
   constructor(db: Database, quick: Database, clock: Clock) {
@@ -41,33 +44,37 @@ export class SqliteClaims implements Claims {
     this.#clock = clock
     const place = 'account = ? AND gateway = ? AND name = ?'
     this.#get = db.prepare(`SELECT * FROM claims WHERE ${place} AND expires_at > ?`)
-    this.#any = db.prepare(`SELECT key, account FROM claims WHERE ${place}`)
+    this.#any = db.prepare(`SELECT key, account, owner FROM claims WHERE ${place}`)
     this.#insert = db.command(
-      `INSERT INTO claims (account, gateway, name, fingerprint, holder, leased_until, is_done, expires_at, note)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO claims (account, gateway, name, owner, fingerprint, holder, leased_until, is_done, expires_at, note)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     this.#list = db.prepare(
       `SELECT * FROM claims WHERE account = ? AND (gateway, name) > (?, ?) AND expires_at > ?
        ORDER BY gateway, name LIMIT ${pageSize}`,
     )
-    this.#count = db.prepare('SELECT count FROM claim_counts WHERE account = ?')
+    this.#count = db.prepare('SELECT count FROM claim_sums WHERE account = ? AND owner = ?')
     this.#addCount = db.command(
-      `INSERT INTO claim_counts (account, count) VALUES (?, ?)
+      `INSERT INTO claim_sums (account, owner, count) VALUES (?, ?, ?)
        ON CONFLICT DO UPDATE SET count = count + excluded.count`,
     )
+    this.#dropCount = db.command('DELETE FROM claim_sums WHERE account = ? AND owner = ? AND count = 0')
+    const firstEnd = 'SELECT MIN(expires_at) AS until FROM claims WHERE account = ?'
+    this.#firstEnd = db.prepare(firstEnd)
+    this.#firstEndOfOwner = db.prepare(`${firstEnd} AND owner = ?`)
     this.#expired = db.prepare(
-      `SELECT key, account FROM claims WHERE expires_at <= ? ORDER BY expires_at LIMIT ${broom}`,
+      `SELECT key, account, owner FROM claims WHERE expires_at <= ? ORDER BY expires_at LIMIT ${broom}`,
     )
     this.#remove = db.command('DELETE FROM claims WHERE key = ?')
     const own =
       'account = ?1 AND gateway = ?2 AND name = ?3 AND expires_at > ?4 AND holder = ?5 AND is_done = 0'
     this.#renew = quick.command(`UPDATE claims SET leased_until = ?4 + ?6 WHERE ${own}`)
     this.#settle = quick.command(`UPDATE claims SET is_done = 1, note = ?6 WHERE ${own}`)
-    this.#release = db.command(`DELETE FROM claims WHERE ${own}`)
+    this.#release = db.prepare(`DELETE FROM claims WHERE ${own} RETURNING owner`)
   }
 
   claim(ask: ClaimAsk): Promise<ClaimReply> {
-    const { account, gateway, key, fingerprint, holder, lease, expiresAt, note, maxClaims } = ask
+    const { account, gateway, key, owner, fingerprint, holder, lease, expiresAt, note } = ask
     return this.#db.write((): ClaimReply => {
       const now = this.#clock.now()
       const row = this.#get.get(account, gateway, key, now)
@@ -79,9 +86,10 @@ export class SqliteClaims implements Claims {
       this.#removeWithin(this.#expired.all(now))
       // One that has expired since, and was not among the oldest.
       this.#removeWithin(this.#any.all(account, gateway, key))
-      if (Number(this.#count.get(account)?.count ?? 0) >= maxClaims) return { outcome: 'full' }
-      this.#insert(account, gateway, key, fingerprint, holder, now + lease, 0, expiresAt, note)
-      this.#addCount(account, 1)
+      const full = this.#fullWithin(ask)
+      if (full !== null) return full
+      this.#insert(account, gateway, key, owner, fingerprint, holder, now + lease, 0, expiresAt, note)
+      this.#countWithin(account, owner, 1)
       return { outcome: 'new' }
     })
   }
@@ -104,9 +112,9 @@ export class SqliteClaims implements Claims {
 
   release({ account, gateway, key }: AnswerPlace, holder: string): Promise<boolean> {
     return this.#db.write(() => {
-      const isReleased = this.#release(account, gateway, key, this.#clock.now(), holder) === 1
-      if (isReleased) this.#addCount(account, -1)
-      return isReleased
+      const row = this.#release.get(account, gateway, key, this.#clock.now(), holder)
+      if (row !== undefined) this.#countWithin(account, row.owner!, -1)
+      return row !== undefined
     })
   }
 
@@ -123,20 +131,39 @@ export class SqliteClaims implements Claims {
 
   restore(account: string, entries: readonly ClaimEntry[]): Promise<void> {
     return this.#db.write(() => {
-      for (const { gateway, key, fingerprint, holder, note, leasedUntil, isDone, expiresAt } of entries) {
+      for (const entry of entries) {
+        const { gateway, key, owner, fingerprint, holder, note, leasedUntil, isDone, expiresAt } = entry
         this.#removeWithin(this.#any.all(account, gateway, key))
         const ends = [leasedUntil, isDone ? 1 : 0, expiresAt] as const
-        this.#insert(account, gateway, key, fingerprint, holder, ...ends, note)
-        this.#addCount(account, 1)
+        this.#insert(account, gateway, key, owner, fingerprint, holder, ...ends, note)
+        this.#countWithin(account, owner, 1)
       }
     })
   }
 
   #removeWithin(rows: readonly Row[]): void {
-    for (const { key, account } of rows) {
+    for (const { key, account, owner } of rows) {
       this.#remove(key!)
-      this.#addCount(account!, -1)
+      this.#countWithin(account!, owner!, -1)
     }
+  }
+
+  #countWithin(account: Value, owner: Value, change: 1 | -1): void {
+    // What has no owner is counted for its account alone.
+    for (const whose of owner === '' ? [''] : ['', owner]) {
+      this.#addCount(account, whose, change)
+      if (change === -1) this.#dropCount(account, whose)
+    }
+  }
+
+  /** Null if there is room for one more. */
+  #fullWithin({ account, owner, maxClaims, maxOfOwner }: ClaimAsk): ClaimReply | null {
+    const countOf = (whose: string) => Number(this.#count.get(account, whose)?.count ?? 0)
+    const until = (row: Row | undefined) => Number(row!.until)
+    if (countOf(owner) >= maxOfOwner)
+      return { outcome: 'full', of: 'owner', until: until(this.#firstEndOfOwner.get(account, owner)) }
+    if (countOf('') < maxClaims) return null
+    return { outcome: 'full', of: 'account', until: until(this.#firstEnd.get(account)) }
   }
 }
 
@@ -154,6 +181,7 @@ function entryOf(row: Row): ClaimEntry {
     account: String(row.account),
     gateway: String(row.gateway),
     key: String(row.name),
+    owner: String(row.owner),
     fingerprint: String(row.fingerprint),
     holder: String(row.holder),
     note: String(row.note),

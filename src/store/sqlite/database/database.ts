@@ -9,7 +9,7 @@ import { smallPages } from './schema.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export type Row = Record<string, SQLOutputValue>
-type Value = SQLInputValue
+export type Value = SQLInputValue
 
 export interface Statement {
   get(...values: Value[]): Row | undefined

@@ -272,6 +272,17 @@ const claims = `
   CREATE TABLE claim_counts (account TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `
 
+/* Whose calls they are, and how many each has; without an owner, how many the account has. */
+const claimOwners = `
+  ALTER TABLE claims ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+  CREATE INDEX claims_of_owner ON claims (account, owner, expires_at);
+  CREATE TABLE claim_sums (account TEXT NOT NULL, owner TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (account, owner))
+    STRICT, WITHOUT ROWID;
+  INSERT INTO claim_sums SELECT account, '', COUNT(*) FROM claims GROUP BY account;
+  DROP TABLE claim_counts;
+  CREATE INDEX claims_of_account ON claims (account, expires_at);
+  `
+
 /*
  * The second file has what changes often, in rows with random keys: each write touches pages all over it. The
  * consent of a credential is the id of an OAuth grant. Authorization events are numbered by arrival.
@@ -316,6 +327,7 @@ export const credentialMigrations: readonly string[] = [
   `,
   budgets,
   claims,
+  claimOwners,
 ]
 
 /**

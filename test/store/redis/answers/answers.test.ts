@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import { partSize } from '../../../../src/store/answers/answer.ts'
-import { boundsWithin } from '../../answer-bounds.ts'
+import { boundsWithin, owned } from '../../answer-bounds.ts'
 import { startRedis } from '../../../help/redis.ts'
 import { until } from '../../../help/until.ts'
 import { account, gateway, hex } from '../../contract-specimens.ts'
@@ -24,12 +24,12 @@ test('a Redis whose memory is full refuses answers and claims, says so, and stor
   await assert.rejects(fill(), refused)
   await server.ask('CONFIG', 'SET', 'maxmemory', '1mb')
   const claim = { ...at('c'), fingerprint: 'f', holder: 'h', lease: 60_000, expiresAt: far, note: '' }
-  await assert.rejects(store.claims.claim({ ...claim, maxClaims: 9 }), StoreUnreachable)
+  await assert.rejects(store.claims.claim({ ...claim, ...owned }), StoreUnreachable)
   assert.equal((await store.answers.read(at('k0')))!.length, mebibyte, 'reads go on')
   await store.answers.eraseAccount('a')
   await server.ask('CONFIG', 'SET', 'maxmemory', '24mb')
-  await until(async () => (await store.claims.claim({ ...claim, maxClaims: 9 }).catch(() => null)) !== null)
-  assert.deepEqual(await store.claims.claim({ ...claim, maxClaims: 9 }), { outcome: 'new' })
+  await until(async () => (await store.claims.claim({ ...claim, ...owned }).catch(() => null)) !== null)
+  assert.deepEqual(await store.claims.claim({ ...claim, ...owned }), { outcome: 'new' })
   assert.equal(await store.answers.write(at('k'), Buffer.alloc(9), far, wide), true)
 })
 
@@ -48,9 +48,9 @@ test('a store that comes back empty makes no claim again, until it is accepted',
     expiresAt: far,
     note: '',
   }
-  assert.deepEqual(await store.claims.claim({ ...claim, maxClaims: 9 }), { outcome: 'new' })
+  assert.deepEqual(await store.claims.claim({ ...claim, ...owned }), { outcome: 'new' })
   await server.ask('FLUSHALL')
-  await assert.rejects(store.claims.claim({ ...claim, holder: 'other', maxClaims: 9 }), StoreUnreachable)
+  await assert.rejects(store.claims.claim({ ...claim, holder: 'other', ...owned }), StoreUnreachable)
   await assert.rejects(store.claims.look(claim), StoreUnreachable)
 })
 
@@ -59,7 +59,7 @@ test('claims that were confirmed survive kill -9 of Redis, and so does who holds
   const store = await openRedis(t, server.url)
   const claim = (key: string, holder: string) =>
     store.claims.claim({
-      ...{ ...at(key), fingerprint: 'f', holder, lease: 60_000, expiresAt: far, note: '', maxClaims: 9_999 },
+      ...{ ...at(key), fingerprint: 'f', holder, lease: 60_000, expiresAt: far, note: '', ...owned },
     })
   const confirmed: string[] = []
   const claiming = Promise.allSettled(
