@@ -62,12 +62,12 @@ export async function deleteBudgetAlert(call: Call, api: Api): Promise<ApiRespon
 /** The secret before signs for another day, beside the new one. */
 export async function rotateBudgetAlertSecret(call: Call, api: Api): Promise<ApiResponse> {
   const id = call.params.alert_id!
-  return withSecret(call, api, id, (set, stored) =>
+  const change = (set: BudgetAlertSet, stored: BudgetAlert['secrets'][number]) =>
     changed(set, id, alert => {
       const before = { ...alert.secrets[0]!, endsAt: call.now + overlap }
       return { ...alert, secrets: [stored, before] }
-    }),
-  )
+    })
+  return withSecret(call, api, id, change, 'budget_alerts.secret')
 }
 
 /** Sends a message that is about no budget, once, and says what became of it. */
@@ -102,6 +102,9 @@ function newSet(gateway: Gateway, now: number): BudgetAlertSet {
   return { account, id: budgetAlertSetId, alerts: [], deliveries: [], createdAt: now }
 }
 
+/** As audit entries have it. */
+const alertsMember = 'budget_alerts'
+
 const noAlert = failure('no_such', 'Budget alert')
 
 type Alerts = readonly BudgetAlert[] | ApiResponse
@@ -116,11 +119,12 @@ async function withSecret(
   call: Call,
   api: Api,
   id: string,
-  change: (set: BudgetAlertSet, stored: ReturnType<typeof newSecret>['stored']) => Alerts,
+  change: (set: BudgetAlertSet, stored: BudgetAlert['secrets'][number]) => Alerts,
+  member = alertsMember,
 ): Promise<ApiResponse> {
   const owner = routeOwner({ account: call.account, id: call.params.gateway_id! })
   const { secret, stored } = newSecret(api.secrets, owner, id)
-  const revised = await revise(call, api, set => change(set, stored))
+  const revised = await revise(call, api, set => change(set, stored), member)
   return 'record' in revised ? success({ ...viewOf(id, revised.record, call.now), secret }) : revised
 }
 
@@ -129,6 +133,7 @@ async function revise(
   call: Call,
   { store, log }: Api,
   change: (set: BudgetAlertSet) => Alerts,
+  member = alertsMember,
 ): Promise<Revised<BudgetAlertSet>> {
   for (;;) {
     const gateway = await findGateway(store, call.account, call.params.gateway_id!)
@@ -138,7 +143,7 @@ async function revise(
     const alerts = change(set)
     if ('body' in alerts) return alerts
     const resource = { resourceKind: 'gateway', resource: gateway.id } as const
-    const audit = auditOf(call, 'update', resource, ['budget_alerts'])
+    const audit = auditOf(call, 'update', resource, [member])
     const record = { ...set, alerts }
     const isWritten = current
       ? await put(store.budgetAlertSets, record, current.version, { audit }, log)

@@ -42,7 +42,8 @@ export async function createGateway(call: Call, { store, log, secrets }: Api): P
   if (refusal !== null) return refusal
   const guarded = storedGuard(secrets, { account, id: read.id, guard: null }, read.guard)
   if (!('guard' in guarded)) return failures([guarded])
-  const gateway: Gateway = { account, ...read, ...guarded, createdAt: now, modifiedAt: now }
+  const { guard } = guarded
+  const gateway: Gateway = { account, ...read, guard, createdAt: now, modifiedAt: now }
   const audit = auditOf(call, 'create', resourceOf(gateway), membersSet(body))
   return (await add(store.gateways, gateway, { audit }, log)) ? respondWith(gateway) : taken
 }
@@ -78,10 +79,12 @@ export async function updateGateway(call: Call, { store, log, secrets }: Api): P
     if (refusal !== null) return refusal
     const guarded = storedGuard(secrets, current, read.guard)
     if (!('guard' in guarded)) return failures([guarded])
-    const settings = { ...current, ...read, ...guarded, authentication }
+    const { guard, isSecretChanged } = guarded
+    const settings = { ...current, ...read, guard, authentication }
+    const unseen = isSecretChanged ? ['dlp.webhook.secret'] : []
     return {
       record: { ...settings, modifiedAt: now },
-      audit: updateOf(call, resourceOf(current), view(current), view(settings)),
+      audit: updateOf(call, resourceOf(current), view(current), view(settings), unseen),
     }
   }
   const revised =

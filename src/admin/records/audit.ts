@@ -11,14 +11,16 @@ export function tellAudit(log: Logger, entry: AuditEntry, message = 'audit'): vo
   log.info({ id, account, ...who, address, ray, ...what }, message)
 }
 
+/** `unseen` names what changed but is in neither view, such as a secret. */
 export function updateOf(
   call: Parameters<typeof auditOf>[0],
   resource: Resource,
   before: object,
   after: object,
+  unseen: readonly string[] = [],
 ): AuditEntry {
   const changed = changedMembers(before, after)
-  return auditOf(call, 'update', resource, changed, openValues(before, after, changed))
+  return auditOf(call, 'update', resource, [...changed, ...unseen], openValues(before, after, changed))
 }
 
 export function changedMembers(before: object, after: object): readonly string[] {

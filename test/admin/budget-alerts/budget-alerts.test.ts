@@ -382,6 +382,10 @@ test('secrets are sealed, shown once and rotated; the one before signs for a day
     ...{ since: null, before: null, actor: null, descending: true, limit: 10, offset: 0 },
   } as never)
   assert.ok(!JSON.stringify(items).includes(next))
+  const changes = items.flatMap(({ changed }) => changed)
+  assert.deepEqual(changes.toReversed().slice(-4), [
+    ...['budget_alerts', 'budget_alerts.secret', 'budget_alerts', 'budget_alerts'],
+  ])
 })
 
 test('a gateway has five alerts', async t => {

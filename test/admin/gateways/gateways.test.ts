@@ -271,9 +271,19 @@ test('the secret of a webhook is sealed, never shown, and stays if a change leav
   assert.equal(before!.includes(secret), false)
   const again = await ask('PUT', `${path}/mine`, { body: made.json.result })
   assert.deepEqual([again.status, await sealed()], [200, before])
-  const other = { ...made.json.result, dlp: { webhook: { ...webhook, secret } } }
-  await ask('PUT', `${path}/mine`, { body: other })
+  const body = (secret: string) => ({ ...made.json.result, dlp: { webhook: { ...webhook, secret } } })
+  await ask('PUT', `${path}/mine`, { body: body(secret) })
   assert.notEqual(await sealed(), before)
+  const next = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
+  await ask('PUT', `${path}/mine`, { body: body(next) })
   await ask('PUT', `${path}/mine`, { body: { dlp: { policies: [] } } })
   assert.equal(await sealed(), undefined)
+  await ask('PUT', `${path}/mine`, { body: body(next) })
+  const every = { since: null, before: null, offset: 0, limit: 9, after: null } as const
+  const { items } = await kept.audit.list(account, { ...every, descending: false })
+  assert.deepEqual(
+    items.filter(({ resource }) => resource === 'mine').map(({ changed }) => changed),
+    [['id', 'dlp'], [], [], ['dlp.webhook.secret'], ['dlp'], ['dlp']],
+  )
+  assert.equal(JSON.stringify(items).includes('whsec_'), false)
 })
