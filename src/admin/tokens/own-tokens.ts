@@ -19,6 +19,9 @@ import { readNewToken, resourcePrefix, type TokenBody } from './body.ts'
 import { reachBeyond } from './reach.ts'
 import { viewToken } from './view.ts'
 
+/** Of a person in one account. */
+const maxTokens = 50
+
 export async function createOwnToken(call: UserCall, api: Api): Promise<ApiResponse> {
   const { actor, body, caller, now } = call
   const account = accountIn(body)
@@ -32,6 +35,8 @@ export async function createOwnToken(call: UserCall, api: Api): Promise<ApiRespo
   return once(origin, api, ['POST', 'user', 'tokens'], async keep => {
     const member = await api.store.members.find(account, actor.user)
     if (member?.record.status !== 'accepted') return failure('no_such', 'Membership')
+    const tokens = await tokensOf(member.record, api.store)
+    if (tokens.length >= maxTokens) return failure('too_many_own_tokens', maxTokens)
     const { user, email, isEmailVerified } = actor
     const verified = isEmailVerified === true && { isEmailVerified }
     const person = { user, email, ...verified, member: member.record.id }

@@ -392,6 +392,12 @@ export const apiFaults = {
     pointer: '/name',
     when: 'The draft has a policy with this name.',
   },
+  too_many_own_tokens: {
+    code: 10414,
+    status: 409,
+    sentence: (maxCount: number) => `You already have ${maxCount} tokens in this account: revoke one first`,
+    when: 'The user has the most tokens of their own in the account that a person may have.',
+  },
   too_many_policies: {
     code: 10414,
     status: 409,

@@ -54,6 +54,23 @@ test('a member makes a token, uses it, and revokes it', async t => {
   await until(async () => (await verify(value)) === 'unknown')
 })
 
+test('of 50 tokens one is revoked before the next is made', async t => {
+  const { own, page, create, kept, account } = await open(t)
+  await create()
+  const { items } = await kept.tokens.list(account, { offset: 0, limit: 100 })
+  const made = items.find(({ name }) => name === 'editor')!
+  for (let i = 1; i < 50; i++) {
+    const id = i.toString(16).padStart(32, '0')
+    await kept.tokens.insert({ ...made, id, digest: id.repeat(2) })
+  }
+  const refused = await create({ name: 'one more' })
+  assert.equal(refused.status, 409)
+  assert.match(refused.text, /You already have 50 tokens in this account: revoke one first/)
+  const list = await own.get(page)
+  await list.submit(`${page}/${/your-tokens\/([0-9a-f]{32})\/revoke/.exec(list.body)![1]}/revoke`)
+  assert.match((await create({ name: 'one more' })).text, /Save the value now/)
+})
+
 test('mistakes of a token are shown in the form, and the input stays', async t => {
   const { create, clock } = await open(t)
   const refused = await create({
