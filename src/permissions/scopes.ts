@@ -16,8 +16,15 @@ interface OAuthScope {
 const refreshing = 'offline_access'
 const ofUser = { category: 'identity', scopes: ['svc.api.user'], isIdentity: true } as const
 
-const identityScopes: readonly OAuthScope[] = [
+export const identityScopes: readonly OAuthScope[] = [
   { id: 'openid', name: 'OpenID', description: 'Tell who the user is by an id token.', ...ofUser },
+  {
+    id: 'email',
+    name: 'Email',
+    description: 'See the email address of the user, once it is verified.',
+    ...ofUser,
+  },
+  { id: 'profile', name: 'Profile', description: 'See the name of the user.', ...ofUser },
   {
     id: refreshing,
     name: 'Offline Access',
@@ -76,6 +83,24 @@ export const oauthScopes: readonly OAuthScope[] = [
     isIdentity: false,
   })),
 ]
+
+/** What `user.read` includes, by the names of OpenID Connect (Core section 5.4). */
+const ofUserRead: readonly string[] = ['email', 'profile']
+
+/** Returns the scopes and what they include. */
+export function withIncluded(scopes: readonly string[]): readonly string[] {
+  return scopes.includes('user.read') ? [...new Set([...scopes, ...ofUserRead])] : scopes
+}
+
+/** Whether a client that has registered these scopes lets people decline one. */
+export function isOptional(
+  scope: string,
+  registered: { readonly scopes: readonly string[]; readonly optionalScopes: readonly string[] },
+): boolean {
+  const { scopes, optionalScopes } = registered
+  if (scopes.includes(scope)) return optionalScopes.includes(scope)
+  return withIncluded(optionalScopes).includes(scope)
+}
 
 /** Puts `offline_access` last if the client may use refresh tokens, and removes it otherwise. */
 export function withProtocolScopes(scopes: readonly string[], grantTypes: readonly GrantType[]): string[] {

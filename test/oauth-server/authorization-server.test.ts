@@ -32,14 +32,14 @@ for (const [name, open] of Object.entries(stores)) {
 
   test(`${name}: a code becomes tokens that tell who the user is, and a refresh token the next ones`, async t => {
     const site = await start(t)
-    const { user, app, browser } = await visit(site)
+    const { user, app, browser, account } = await visit(site)
     const code = await codeOf(site, browser, app.client, { nonce: 'n' })
     const tokens = await tokensIn(await exchange(site, app, code))
     assert.match(tokens.access_token, /^svco_[\w-]{60}$/)
     assert.match(tokens.refresh_token, /^svcr_[\w-]{49}$/)
     assert.deepEqual([tokens.scope, tokens.expires_in], [scope, 3_600])
     const who = await (await userinfo(site, tokens.access_token)).json()
-    assert.deepEqual(who, { sub: user.id, name: 'Ada', given_name: 'Ada' })
+    assert.deepEqual(who, { sub: user.id, account, name: 'Ada', given_name: 'Ada' })
     const next = await tokensIn(await refresh(site, app, tokens.refresh_token))
     assert.notEqual(next.refresh_token, tokens.refresh_token)
     assert.equal((await userinfo(site, next.access_token)).status, 200)

@@ -6,6 +6,8 @@ import type { GrantType } from '../../src/store/records/oauth-client.ts'
 
 const identity = [
   'openid',
+  'email',
+  'profile',
   'offline_access',
   'user.read',
   'memberships.read',

@@ -12,7 +12,7 @@ import type {
   ConsentRefusal,
 } from '../../oauth/grants/consent-request.ts'
 import type { AuthorizationOutcome } from '../../oauth/grants/authorization-log.ts'
-import { oauthScopes } from '../../permissions/scopes.ts'
+import { isOptional, oauthScopes, withIncluded } from '../../permissions/scopes.ts'
 import type { Credential, Json } from '../../store/records/credential.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { everybody } from '../../store/records/people.ts'
@@ -169,12 +169,14 @@ export class Interactions {
     if (client.visibility === 'private' && !(await isMember(this.#parts.store, client.account, person.user)))
       return refused('not a member')
     const ids = (textOf(interaction.params.scope) ?? '').split(' ')
-    const scopes = oauthScopes
-      .filter(({ id }) => ids.includes(id))
-      .map(({ id, name, description, category }) => {
-        const isOptional = client.optionalScopes.includes(id)
-        return { id, name, description, category, isOptional }
-      })
+    const scopes = askedOnce(
+      oauthScopes
+        .filter(({ id }) => ids.includes(id))
+        .map(({ id, name, description, category }) => ({
+          ...{ id, name, description, category },
+          isOptional: isOptional(id, client),
+        })),
+    )
     const reaching = oauthScopes.filter(({ id, isIdentity }) => !isIdentity && ids.includes(id))
     const resource = resourceOf(interaction)
     const covering = await this.#consents.covering(client, person.user, {
@@ -227,6 +229,16 @@ const refusals: Readonly<Record<ConsentRefusal['reason'], string>> = {
   'not a member': 'the client is private, and the user is no member of its account',
   'no account': 'the roles of the user reach the scopes in no account',
   'no second factor': 'the account requires two-step sign-in, which the user lacks',
+}
+
+/** Leaves out a scope that another one includes, unless people can decline the other one alone. */
+function askedOnce(scopes: readonly RequestedScope[]): readonly RequestedScope[] {
+  const isIncluded = (one: RequestedScope) =>
+    scopes.some(
+      other =>
+        other !== one && withIncluded([other.id]).includes(one.id) && (one.isOptional || !other.isOptional),
+    )
+  return scopes.filter(scope => !isIncluded(scope))
 }
 
 function loginOf({ user, signedInAt }: Person): object {

@@ -1,8 +1,10 @@
 // Introspection by an API token (RFC 7662). Clients, limited to their own tokens, use the library.
 
 import { permits } from '../../permissions/permit.ts'
+import { withIncluded } from '../../permissions/scopes.ts'
 import type { Credential } from '../../store/records/credential.ts'
 import type { Token } from '../../store/records/records.ts'
+import { everybody } from '../../store/records/people.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
 import { endDigestOf, familyOf } from '../../oauth/grants/token-family.ts'
 import { digestOf, isWellFormed } from '../../tokens/token.ts'
@@ -62,13 +64,14 @@ async function introspect(
   if ((await ineligibilityOf(store, { client, user: credential.user, account })) !== null) return inactive
   const scopes = (scope ?? '')
     .split(' ')
-    .filter(one => grant.record.scopes.includes(one) && client.scopes.includes(one))
+    .filter(one => [grant.record, client].every(({ scopes }) => withIncluded(scopes).includes(one)))
   return {
     active: true,
     iss: issuer(),
     client_id: client.id,
     sub: credential.user,
     scope: scopes.join(' '),
+    ...(account !== everybody && { account }),
     ...(audience.length > 0 && { aud: audience }),
     ...(credential.kind === 'access_token' && { token_type: 'Bearer' }),
     iat: Math.floor(credential.createdAt / 1000),

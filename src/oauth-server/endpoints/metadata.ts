@@ -26,7 +26,7 @@ export function metadataOf(issuer: string): object {
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256'],
     claim_types_supported: ['normal'],
-    claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', ...ofUser],
+    claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'at_hash', ...ofUser],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: false,
@@ -36,4 +36,4 @@ export function metadataOf(issuer: string): object {
 }
 
 const authMethods = ['client_secret_basic', 'client_secret_post', 'none']
-const ofUser = ['email', 'email_verified', 'name', 'given_name', 'family_name']
+const ofUser = ['account', 'email', 'email_verified', 'name', 'given_name', 'family_name']

@@ -55,19 +55,25 @@ export function configurationOf(
 }
 
 const algorithms = ['ES256']
+const ofEmail = ['email', 'email_verified']
+const ofProfile = ['name', 'given_name', 'family_name']
 
 function fixedSettings(): object {
   return {
     allowOmittingSingleRegisteredRedirectUri: false,
     claims: {
-      openid: ['sub'],
-      'user.read': ['email', 'email_verified', 'name', 'given_name', 'family_name'],
+      openid: ['sub', 'account'],
+      email: ofEmail,
+      profile: ofProfile,
+      'user.read': [...ofEmail, ...ofProfile],
       auth_time: null,
       iss: null,
     },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clockTolerance: 0,
+    // Many apps read nothing but the ID token.
+    conformIdTokenClaims: false,
     enabledJWA: {
       idTokenSigningAlgValues: algorithms,
       userinfoSigningAlgValues: algorithms,

@@ -7,7 +7,7 @@ import { limitOf } from '../../limits/limit.ts'
 import { oauthScopes } from '../../permissions/scopes.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
-import { isEmailVerified, type User } from '../../store/records/people.ts'
+import { everybody, isEmailVerified, type User } from '../../store/records/people.ts'
 import { grantPayload } from './grant-payload.ts'
 import { Consents } from '../../oauth/grants/consents.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -77,7 +77,7 @@ export class Decisions {
 
   async findAccount(id: string): Promise<object | undefined> {
     const user = await currentRequest().findUser(id, this.#parts.store)
-    return user === null ? undefined : { accountId: id, claims: async () => claimsOf(user) }
+    return user === null ? undefined : { accountId: id, claims: async () => claimsOf(user, chosenAccount()) }
   }
 
   async loadGrant({ oidc }: Context): Promise<object | undefined> {
@@ -141,12 +141,19 @@ function confirmationOf(client: OAuthClient, redirectUri: string, isHostSeen: bo
   return isHostSeen ? null : 'host not seen'
 }
 
+/** Returns the account of the consent that a code or token is of; null if its scopes concern none. */
+export function chosenAccount({ exchange }: OAuthRequest = currentRequest()): string | null {
+  const { account = everybody } = (exchange.presented?.data ?? {}) as { readonly account?: string }
+  return account === everybody ? null : account
+}
+
 /** An address is verified or absent: many apps ignore `email_verified`. */
-function claimsOf(user: User): object {
+function claimsOf(user: User, account: string | null): object {
   const { id, email, firstName, lastName } = user
   const names = [firstName, lastName].filter(name => name !== null)
   return {
     sub: id,
+    ...(account !== null && { account }),
     ...(isEmailVerified(user) && { email, email_verified: true }),
     ...(firstName !== null && { given_name: firstName }),
     ...(lastName !== null && { family_name: lastName }),

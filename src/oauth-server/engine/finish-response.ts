@@ -2,6 +2,7 @@
 
 import { removeCorsHeaders } from '../http/cors.ts'
 import { type Guard, unavailable } from '../http/unavailable.ts'
+import { chosenAccount } from './decisions.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { explainError, keepFromApp, replaceByError } from './error-response.ts'
 import type { Context, Library } from './library.ts'
@@ -17,6 +18,7 @@ export function finishing(parts: EngineParts, errors: Errors, guard: Guard) {
     await next()
     if (context.oidc?.route === 'introspection') removeCorsHeaders(context)
     await commit(context, request, { errors, store: parts.store, guard })
+    addAccount(context, request)
     if (hasUnregisteredGrantType(context, request)) {
       const description = 'the client has not registered this grant type'
       replaceByError(context, request, new errors.UnauthorizedClient(description))
@@ -43,6 +45,18 @@ async function commit(
     if (!(error instanceof errors.OIDCProviderError)) throw error
     replaceByError(context, request, error)
   }
+}
+
+/** To a token that was issued, or is active: the app learns which account the person chose. */
+function addAccount({ oidc, body, status }: Context, request: OAuthRequest): void {
+  const account = chosenAccount(request)
+  if (account === null || status !== 200) return
+  const isOfToken = oidc?.route === 'token' || (oidc?.route === 'introspection' && isActive(body))
+  if (isOfToken) Object.assign(body as object, { account })
+}
+
+function isActive(body: unknown): boolean {
+  return (body as { readonly active?: unknown } | undefined)?.active === true
 }
 
 /** The library calls it `invalid_request` (RFC 6749 section 5.2). */

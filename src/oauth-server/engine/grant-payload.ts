@@ -3,6 +3,7 @@
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { everybody } from '../../store/records/people.ts'
+import { withIncluded } from '../../permissions/scopes.ts'
 import type { Payload } from './library.ts'
 
 interface GrantReference {
@@ -36,7 +37,10 @@ export function grantPayload(
   client: OAuthClient,
   { reference, resources }: GrantParts,
 ): Payload {
-  const scope = grant.scopes.filter(scope => client.scopes.includes(scope)).join(' ')
+  const registered = withIncluded(client.scopes)
+  const scope = withIncluded(grant.scopes)
+    .filter(scope => registered.includes(scope))
+    .join(' ')
   const now = Math.floor(Date.now() / 1000)
   return {
     jti: writeReference(reference),

@@ -70,6 +70,12 @@ interface Token {
   generateTokenId(): string
 }
 
+interface IdToken {
+  readonly ctx: Context | undefined
+  set(claim: string, value: unknown): void
+  issue(options: { readonly use: string }): Promise<string>
+}
+
 type Model<T> = new (payload: Payload) => T
 
 export interface Provider {
@@ -78,6 +84,7 @@ export interface Provider {
   readonly Grant: Model<Payload>
   readonly AccessToken: Model<Token>
   readonly RefreshToken: Model<Token>
+  readonly IdToken: new (claims: object, options: object) => IdToken
   readonly Session: Model<Session> & { get(context: Context): Promise<Session> }
   callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>
   use(middleware: (context: Context, next: () => Promise<void>) => Promise<void>): this

@@ -6,7 +6,7 @@ import type { TokenTags } from '../../tokens/token-tags.ts'
 import type { Guard } from '../http/unavailable.ts'
 import { recordOf } from './client-metadata.ts'
 import type { Decisions } from './decisions.ts'
-import type { Context, Library, LibraryClient, Provider } from './library.ts'
+import type { Context, Library, LibraryClient, Payload, Provider } from './library.ts'
 import { redirectMatches } from '../../oauth/clients/redirect-uri.ts'
 import { currentRequest } from './request.ts'
 
@@ -18,6 +18,7 @@ export function providerClass({ Provider }: Library, tags: TokenTags): Library['
   return class extends Provider {
     override readonly AccessToken = accessTokenClass(super.AccessToken, tags)
     override readonly RefreshToken = refreshTokenClass(super.RefreshToken)
+    override readonly IdToken = idTokenClass(super.IdToken)
     override readonly Session = sessionClass(super.Session)
   }
 }
@@ -39,6 +40,19 @@ function refreshTokenClass(Base: Provider['RefreshToken']): Provider['RefreshTok
 
     override generateTokenId(): string {
       return mintToken('svcr_').value
+    }
+  }
+}
+
+/** The library adds `at_hash` (Core section 3.1.3.6) only to ID tokens of the authorization endpoint. */
+function idTokenClass(Base: Provider['IdToken']): Provider['IdToken'] {
+  return class IdToken extends Base {
+    static override readonly name = 'IdToken'
+
+    override issue(options: { readonly use: string }): Promise<string> {
+      const { AccessToken } = this.ctx?.oidc.entities ?? {}
+      if (AccessToken !== undefined) this.set('at_hash', (AccessToken as Payload).jti)
+      return super.issue(options)
     }
   }
 }

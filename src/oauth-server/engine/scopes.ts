@@ -1,6 +1,6 @@
 // The scopes that an authorization request may ask for.
 
-import { oauthScopes } from '../../permissions/scopes.ts'
+import { oauthScopes, withIncluded } from '../../permissions/scopes.ts'
 
 const existing: ReadonlySet<string> = new Set(oauthScopes.map(({ id }) => id))
 
@@ -12,7 +12,8 @@ export function scopesOf(text: string | undefined, registered: readonly string[]
 
 export function faultOfScopes(scopes: readonly string[], registered: readonly string[]): string | null {
   const unknown = scopes.filter(scope => !existing.has(scope))
-  const unregistered = scopes.filter(scope => existing.has(scope) && !registered.includes(scope))
+  const allowed = withIncluded(registered)
+  const unregistered = scopes.filter(scope => existing.has(scope) && !allowed.includes(scope))
   const parts = [
     ...(unknown.length === 0 ? [] : [`unknown: ${listOf(unknown)}`]),
     ...(unregistered.length === 0 ? [] : [`not registered for this client: ${listOf(unregistered)}`]),

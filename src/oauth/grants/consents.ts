@@ -8,6 +8,7 @@ import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { everybody } from '../../store/records/people.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { ineligibilityOf } from './eligibility.ts'
+import { isOptional, withIncluded } from '../../permissions/scopes.ts'
 import { grantsOfUser } from './iterate-grants.ts'
 import { redirectHostOf } from '../clients/redirect-uri.ts'
 
@@ -93,15 +94,11 @@ export class Consents {
   }
 }
 
-function covers(
-  grant: OAuthGrant,
-  { optionalScopes }: OAuthClient,
-  { scopes, resource }: Requirements,
-): boolean {
-  const { declined, redirectHosts } = grant
-  if (redirectHosts === undefined) return false
+function covers(grant: OAuthGrant, client: OAuthClient, { scopes, resource }: Requirements): boolean {
+  if (grant.redirectHosts === undefined) return false
+  const [allowed, declined] = [withIncluded(grant.scopes), withIncluded(grant.declined)]
   const isDecided = (scope: string) =>
-    grant.scopes.includes(scope) || (optionalScopes.includes(scope) && declined.includes(scope))
+    allowed.includes(scope) || (isOptional(scope, client) && declined.includes(scope))
   if (!scopes.every(isDecided)) return false
   if (grant.resource.length === 0) return true
   return resource.length > 0 && resource.every(one => grant.resource.includes(one))

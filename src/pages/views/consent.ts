@@ -112,7 +112,7 @@ function access({ apis, scopes }: ConsentView): HtmlValue {
   return isSignIn ? null : capitalized(wordsOf(apis))
 }
 
-const ofSignIn: ReadonlySet<string> = new Set(['openid', 'offline_access'])
+const ofSignIn: ReadonlySet<string> = new Set(['openid', 'email', 'profile', 'offline_access'])
 
 function capitalized(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -195,6 +195,8 @@ ${accounts.map(
 /** Scopes of identity in plain words, for people who do not know the protocol. */
 const identityWords: Readonly<Record<string, readonly [name: string, description: string]>> = {
   openid: ['Recognize you', 'Know by an id that it is you, each time that you sign in to it.'],
+  email: ['Your email address', 'See your email address, once it is verified.'],
+  profile: ['Your name', 'See your name.'],
   offline_access: ['Stay connected', 'Act for you while you are away, until you disconnect it.'],
   'user.read': ['Your profile', 'See your name and email address.'],
   'memberships.read': ['Your accounts', 'See the accounts that you are a member of or invited to.'],

@@ -38,6 +38,8 @@ test('their names are those of the permissions of tokens, and those of identity 
     names(true).map(({ id }: { id: string }) => id),
     [
       'openid',
+      'email',
+      'profile',
       'offline_access',
       'user.read',
       'memberships.read',
