@@ -69,9 +69,9 @@ test('a response that is late or cut off is a failure, and of a long one only a 
     if (request.url === '/long') response.end('x'.repeat(200_000))
     else if (request.url === '/gone') request.socket.destroy()
   })
-  const sender = senderFor(t, { ...loopback, timeout: 400 })
+  const [patient, hasty] = [senderFor(t, loopback), senderFor(t, { ...loopback, timeout: 400 })]
   const failures = await Promise.all(
-    ['long', 'late', 'gone'].map(path =>
+    [[patient, 'long'] as const, [hasty, 'late'] as const, [patient, 'gone'] as const].map(([sender, path]) =>
       sender.send(`https://localhost:${port}/${path}`, message, [secret], 0),
     ),
   )
