@@ -7,6 +7,9 @@ export const CHAT_PATH = '/v1/chat/completions'
 /** Milliseconds between two events of a streamed answer. */
 export const TOKEN_INTERVAL = 20
 
+/** Milliseconds between the last token and the end: not part of what is timed, but time in which it is not over. */
+const END_DELAY = 2
+
 /** Events of a streamed answer behind its last token: why it ends, and that it does. */
 export const LAST_EVENTS = 2
 
@@ -42,7 +45,7 @@ export function chatBody(model: string, tokens: number | null): string {
   return JSON.stringify(chat(words(left)))
 }
 
-/** Answers a chat: at once with 700 bytes of JSON, or with the first token at once and an end behind the last. */
+/** Answers a chat: at once with 700 bytes of JSON, or with the first token at once and an end soon behind the last. */
 export function answerChat(socket: Socket, body: string): void {
   const asked = /"max_tokens":(\d+),"stream":true/.exec(body)
   if (asked === null) socket.write(ANSWER)
@@ -56,7 +59,7 @@ function stream(socket: Socket, tokens: number): void {
   let timer: NodeJS.Timeout
   // Each stream keeps its own beat: intervals of one length, late once, would fire together ever after.
   const wait = () => {
-    due += TOKEN_INTERVAL
+    due += left > 0 ? TOKEN_INTERVAL : END_DELAY
     timer = setTimeout(tick, due - performance.now())
   }
   const tick = () => {

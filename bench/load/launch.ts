@@ -103,7 +103,10 @@ export function begin(command: Command): Begun {
     sent.add(name)
     child.kill(name)
   }
-  return { signal, ended: outputOf(command, child, sent) }
+  const ended = outputOf(command, child, sent)
+  // It may fail before anybody waits for it.
+  ended.catch(() => {})
+  return { signal, ended }
 }
 
 async function outputOf(
@@ -112,10 +115,10 @@ async function outputOf(
   sent: ReadonlySet<NodeJS.Signals>,
 ): Promise<string> {
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const output = await text(child.stdout!)
+  const [output, complaint] = await Promise.all([text(child.stdout!), text(child.stderr!)])
   const [code, signal] = await ended
   if (code === 0 || (signal !== null && sent.has(signal))) return output
-  throw new Error(`${file} ended with code ${code}: ${output.trim()}`)
+  throw new Error(`${file} ended with code ${code}: ${output.trim()}${complaint.trim()}`)
 }
 
 /** Returns the status that a call of a port gets, or null where no answer comes within a second. */

@@ -63,7 +63,13 @@ export async function measureStreams(
 
 /** Measures streamed chats that are read to their end; each must be whole, without a stall, and have every token. */
 export async function measureWholeStreams(proxy: Running, door: Door, seconds: number): Promise<Sample> {
-  const { streams, tokens } = await openWholeStreams(proxy, door, MIXES.steady.streams, seconds)
+  const { streams, tokens } = await openWholeStreams(
+    proxy,
+    door,
+    MIXES.steady.streams,
+    WARM_UP_SECONDS + seconds,
+  )
+  await wait(WARM_UP_SECONDS * 1000)
   const flow = await measureFlow(proxy, streams, seconds)
   await Promise.all(streams.map(stream => stream.ended))
   const pauses = streams.map(stream => stream.longestPause)
@@ -88,9 +94,8 @@ export async function holdWholeStreams(
 }
 
 async function openWholeStreams(proxy: Running, door: Door, count: number, seconds: number) {
-  const tokens = (OPENING_SECONDS + WARM_UP_SECONDS + seconds) * TOKENS_PER_SECOND
+  const tokens = (OPENING_SECONDS + seconds) * TOKENS_PER_SECOND
   const streams = await openStreams(proxy.port, count, chatAt(door, 'own', tokens))
-  await wait(WARM_UP_SECONDS * 1000)
   return { streams, tokens }
 }
 
