@@ -100,6 +100,7 @@ function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
     seen.written += data.toString('latin1')
     return true
   }
+  const sink = { isWritten: true, write, cork() {}, uncork() {} }
   const note = (what: string) => () => void seen.asked.push(what)
   return {
     peer,
@@ -113,7 +114,7 @@ function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
     sendContinue: () => void write(interimText({ status: 100, reason: 'Continue', lines: '' })),
     interim: (_, top) => write(interimText(top)),
     respond: (x, top, body) => void write(wholeText(x, top, body)),
-    relay: (x, top) => new BodyWriter({ write, cork() {}, uncork() {} }, headText(x, top), x.responseFraming),
+    relay: (x, top) => new BodyWriter(sink, headText(x, top), x.responseFraming),
     append: (x, text) => void write(partText(x, text)),
     endBody: note('endBody'),
     switchProtocols: (_, top) => void write(switchText(top)),

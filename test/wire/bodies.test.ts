@@ -30,6 +30,19 @@ test('16 MiB go up whole, with a length and chunked', async t => {
   assert.equal((await client.response()).text, sha256(body))
 })
 
+test('uploads at the same time do not mix, however much of them waits', async t => {
+  const origin = await startResponder(t, ({ body }) => ok(sha256(body)))
+  const edge = await startEdge(t, [origin.url])
+  const upload = async () => {
+    const body = randomBytes(8 * MiB)
+    const client = await edge.connect()
+    await client.send(request('POST /', `Content-Length: ${body.length}`))
+    for (let at = 0; at < body.length; at += 300_007) await client.send(body.subarray(at, at + 300_007))
+    assert.equal((await client.response()).text, sha256(body))
+  }
+  await Promise.all([upload(), upload(), upload(), upload()])
+})
+
 test('a hundred thousand chunks of a byte all arrive, some thousand per turn', async t => {
   const origin = await startResponder(t, ({ body }) => ok(String(body.length)))
   const edge = await startEdge(t, [origin.url])

@@ -219,6 +219,10 @@ export class ClientConnection implements Client, ByteSink {
     }
   }
 
+  get isWritten(): boolean {
+    return this.#socket.writableLength === 0
+  }
+
   get hasRequested(): boolean {
     return this.#exchanges.count > 0 || this.exchange !== null
   }

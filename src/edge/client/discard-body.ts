@@ -18,6 +18,7 @@ export function discardBody(x: Exchange, then: () => void): boolean {
 
 class BodyDiscarder implements RequestHandler {
   readonly deadline: number
+  readonly copiesBody = true
   readonly #x: Exchange
   readonly #then: () => void
 

@@ -1,7 +1,7 @@
 // Reads heads and bodies in order, and no faster than they are wanted.
 
 import type { Socket } from 'node:net'
-import { ownBytes } from '../../net/socket/shared-reads.ts'
+import { ownBytes, partInPlace } from '../../net/socket/shared-reads.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { BodyReader } from '../../http1/body/body.ts'
 import { type RequestHead, requestBody } from '../../http1/heads/request-head.ts'
@@ -57,8 +57,7 @@ export class RequestReader {
   receive(bytes: Buffer): void {
     if (!this.#lifetime.isOpen) return this.#lifetime.receivedAfterClose(bytes.length)
     if (this.pending !== null) this.pending = Buffer.concat([this.pending, bytes])
-    // Only heads are read where they lie.
-    else this.pending = this.#owner.exchange === null ? bytes : ownBytes(bytes)
+    else this.pending = bytes
     this.read()
     if (this.pending !== null) this.pending = ownBytes(this.pending)
   }
@@ -127,7 +126,7 @@ export class RequestReader {
       return false
     }
     const { end } = this.#heads
-    this.pending = end === bytes.length ? null : ownBytes(bytes.subarray(end))
+    this.pending = end === bytes.length ? null : bytes.subarray(end)
     this.isBodyWanted = false
     this.#body = requestBody(head)
     this.#owner.begin(head, this.#body, bytes)
@@ -142,7 +141,10 @@ export class RequestReader {
     if (body.faulty) return this.#refuseBody(x, refuse('bad_request'))
     x.bytesIn += to - from
     if (x.bytesIn > x.bodyLimit) return this.#refuseBody(x, tooLarge(x))
-    if (to > from) x.handler?.body(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
+    if (to > from && x.handler !== null) {
+      const part = partInPlace(bytes, from, to)
+      x.handler.body(x.handler.copiesBody ? part : ownBytes(part))
+    }
     if (body.done && this.#owner.exchange === x) this.#bodyDone(x)
     return true
   }
@@ -162,7 +164,7 @@ export class RequestReader {
   #passOn(x: Exchange, bytes: Buffer): boolean {
     this.pending = null
     x.bytesIn += bytes.length
-    x.handler?.body(bytes)
+    x.handler?.body(ownBytes(bytes))
     return true
   }
 }

@@ -112,6 +112,8 @@ export interface Client {
 
 export interface RequestHandler {
   readonly deadline: number
+  /** Whether the bytes may be overwritten once `body` returns. */
+  readonly copiesBody?: boolean
   expire(): void
   body(bytes: Buffer): void
   flushBody(): void

@@ -5,6 +5,7 @@ import { deliver } from './deliver.ts'
 import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, RequestHandler } from './exchange.ts'
+import { ownBytes } from '../../net/socket/shared-reads.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 
 /** However steadily it arrives, it takes memory until then. */
@@ -40,6 +41,7 @@ export function releaseBody(x: Exchange, ai: AiExchange): void {
 
 class Gathering implements RequestHandler {
   readonly deadline: number
+  readonly copiesBody = true
   readonly #x: Exchange
   readonly #ai: AiExchange
   /** Once all of it has come. */
@@ -64,7 +66,7 @@ class Gathering implements RequestHandler {
     this.#ai.gatheredBytes += bytes.length
     bodyBytes.value += bytes.length
     // The usual case: it arrives at once.
-    if (this.#pieces === null && requestBody.done) this.#bytes = bytes
+    if (this.#pieces === null && requestBody.done) this.#bytes = ownBytes(bytes)
     else (this.#pieces ??= new GrowingBytes(head.contentLength)).append(bytes)
     if (bodyBytes.value <= plane.snapshot.gatherLimit) return
     callsWithoutRoom.inc()

@@ -120,6 +120,10 @@ export class Attempt implements ConnectionRequest {
     return this.#owner.isHttp1Required || this.wantsUpgrade || authenticatesConnection(this.#x.outgoing)
   }
 
+  get copiesBody(): boolean {
+    return this.#streamed?.copiesData === true
+  }
+
   get copiesData(): boolean {
     return this.#relaying?.copiesData === true
   }

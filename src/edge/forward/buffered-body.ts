@@ -1,5 +1,6 @@
 // Buffers all of a small body, so that it can be sent again, and the beginning of a large one.
 
+import { ownBytes } from '../../net/socket/shared-reads.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import { deliverBug } from '../exchange/deliver.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
@@ -27,6 +28,7 @@ export class BufferedBody implements RequestHandler {
   /** When the request was sent. */
   isWhole = true
   isForgotten = false
+  readonly copiesBody = true
   deadline = Number.POSITIVE_INFINITY
   readonly #x: Exchange
   readonly #owner: BodyOwner
@@ -80,8 +82,13 @@ export class BufferedBody implements RequestHandler {
     const { tap, requestBody } = this.#x
     tap?.noteRequest(bytes)
     // Mostly all of it comes at once.
-    if (this.#pieces === null && requestBody.done) this.#bytes = bytes
-    else this.#grow((this.#pieces ??= new GrowingBytes()), bytes)
+    if (this.#pieces === null && requestBody.done) this.#bytes = ownBytes(bytes)
+    else this.#grow((this.#pieces ??= new GrowingBytes(this.#expected)), bytes)
+  }
+
+  /** Of a large body, as much as is sent in one piece. */
+  get #expected(): number {
+    return Math.min(this.#x.head.contentLength, maxKept)
   }
 
   bodyEnd(): void {

@@ -101,6 +101,10 @@ class Forwarding implements RequestHandler, ForwardState {
     return this.#calls === null ? Number.POSITIVE_INFINITY : this.#calls.contentDeadline
   }
 
+  get copiesBody(): boolean {
+    return this.#attempt?.copiesBody === true
+  }
+
   body(bytes: Buffer): void {
     this.#x.tap?.noteRequest(bytes)
     this.#attempt!.body(bytes)

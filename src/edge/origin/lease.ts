@@ -9,6 +9,8 @@ import type { OutboundHead } from './outbound-head.ts'
 
 /** The methods return false when the origin should be given time to read. */
 export interface RequestSink {
+  /** Whether the bytes may be overwritten once `data` returns. */
+  readonly copiesData?: boolean
   data(bytes: Buffer): boolean
   flush(): boolean
   end(trailers: readonly string[] | null): void
@@ -72,6 +74,10 @@ export class Lease implements ByteSink {
 
   get isHeld(): boolean {
     return this.#end === null
+  }
+
+  get isWritten(): boolean {
+    return this.#connection.isWritten
   }
 
   send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean {

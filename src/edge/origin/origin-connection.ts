@@ -83,6 +83,10 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
     return this.#reader.grantedIdle
   }
 
+  get isWritten(): boolean {
+    return this.#socket.writableLength === 0
+  }
+
   lend(handler: ResponseHandler): Lease {
     if (this.#lease !== null) invariants.violated('a connection was lent twice')
     this.#reader.begin()

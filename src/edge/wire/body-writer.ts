@@ -1,7 +1,7 @@
 // Writes one message to its next hop; the bytes of one read leave in one write, however small their pieces.
 
 import type { Socket } from 'node:net'
-import { ownBytes } from '../../net/socket/shared-reads.ts'
+import { ownBytes, unsharedBytes } from '../../net/socket/shared-reads.ts'
 import type { Framing } from '../../http1/body/body.ts'
 import { chunkSize, chunkText, lastChunk } from '../../http1/body/chunk.ts'
 
@@ -10,6 +10,8 @@ const maxCopied = 16 * 1024
 
 /** Writing methods here and below return false when the peer should be given time to read. */
 export interface ByteSink {
+  /** Whether the system has taken all that was written. */
+  readonly isWritten: boolean
   write(data: string | Buffer): boolean
   cork(): void
   uncork(): void
@@ -57,9 +59,11 @@ export class BodyWriter {
     if (this.#isChunked) this.#pending += chunkSize(bytes.length)
     this.flush()
     this.hasBegun = true
-    const hasRoom = this.#sink.write(ownBytes(bytes))
+    const hasRoom = this.#sink.write(unsharedBytes(bytes))
     if (this.#isChunked) this.#sink.write('\r\n')
     this.#sink.uncork()
+    if (this.#sink.isWritten) return true
+    ownBytes(bytes)
     return hasRoom
   }
 }

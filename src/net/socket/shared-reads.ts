@@ -12,7 +12,7 @@ interface Handle {
 }
 
 interface Reader {
-  /** The bytes may be overwritten once it has returned: `ownBytes` keeps them. */
+  /** The bytes may be overwritten once it has returned, unless `ownBytes` keeps them. */
   receive(bytes: Buffer): void
 }
 
@@ -26,7 +26,15 @@ const size = 64 * 1024
 /** After so many bytes, more may follow, which get buffers of their own, as a copy would cost more. */
 const large = 16 * 1024
 
-const shared = Buffer.allocUnsafeSlow(size)
+const shared: Buffer<ArrayBufferLike> = Buffer.allocUnsafeSlow(size)
+
+/**
+ * Buffers of single sockets whose bytes nobody has kept. They are read into again: V8 collects its old heap
+ * by how much memory was allocated outside.
+ */
+const reusable = new WeakSet<ArrayBufferLike>()
+const spare: Buffer[] = []
+const maxSpare = 16
 
 /**
  * Has the reader receive what the socket reads while it flows, without `data` events. They still bring what
@@ -40,8 +48,15 @@ export function readInPlace(socket: Socket, reader: Reader): void {
   handle.onread = onRead
 }
 
-/** Returns the bytes, or a copy if other reads may overwrite them. */
+/** Returns the bytes, or a copy if they lie in the buffer of all sockets; no read overwrites them then. */
 export function ownBytes(bytes: Buffer): Buffer {
+  if (bytes.buffer === shared.buffer) return Buffer.from(bytes)
+  reusable.delete(bytes.buffer)
+  return bytes
+}
+
+/** Returns the bytes, or a copy if they lie in the buffer of all sockets. They may still be owned later. */
+export function unsharedBytes(bytes: Buffer): Buffer {
   return bytes.buffer === shared.buffer ? Buffer.from(bytes) : bytes
 }
 
@@ -78,14 +93,28 @@ class Reads {
     const bytes = this.#target === shared ? viewOf(count) : this.#target.subarray(0, count)
     if (socket.readableFlowing === true && socket.readableLength === 0) this.#reader.receive(bytes)
     else this.#passOn(handle, bytes)
-    if (count < large && this.#target === shared) return undefined
-    return (this.#target = count < large ? shared : Buffer.allocUnsafeSlow(size))
+    return count < large ? this.#readSmall() : this.#readLarge()
+  }
+
+  #readSmall(): Buffer | undefined {
+    const target = this.#target
+    if (target === shared) return undefined
+    if (spare.length < maxSpare && reusable.has(target.buffer)) spare.push(target)
+    return (this.#target = shared)
+  }
+
+  #readLarge(): Buffer | undefined {
+    if (reusable.has(this.#target.buffer)) return undefined
+    const target = spare.pop() ?? Buffer.allocUnsafeSlow(size)
+    reusable.add(target.buffer)
+    return (this.#target = target)
   }
 
   /** By Node's own way, which stops to read. */
   #passOn(handle: Handle, bytes: Buffer): void {
     stream!.streamBaseState[stream!.kArrayBufferOffset] = 0
     const { buffer } = this.#target === shared ? new Uint8Array(bytes) : this.#target
+    reusable.delete(buffer)
     this.#standard.call(handle, buffer as ArrayBuffer)
   }
 }

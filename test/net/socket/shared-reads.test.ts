@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { readNothingAhead } from '../../../src/net/socket/read-ahead.ts'
-import { ownBytes, partInPlace, readInPlace } from '../../../src/net/socket/shared-reads.ts'
+import { ownBytes, partInPlace, readInPlace, unsharedBytes } from '../../../src/net/socket/shared-reads.ts'
 import { until } from '../../help/until.ts'
 
 /** A client, and the socket of its server with what it has read. */
@@ -108,4 +108,41 @@ test('a large body is read into buffers of its own after its first piece', async
   client.write('again')
   await until(() => socket.bytesRead === body.length + 10)
   equal(pieces.slice(-2).join(), 'small,again')
+})
+
+test('a large body of which nothing is kept is read into one buffer, which serves other sockets next', async t => {
+  const [one, two] = [await start(t), await start(t)]
+  const buffers = new Set<ArrayBufferLike>()
+  const send = async ({ client, socket, inPlace }: Awaited<ReturnType<typeof start>>, letter: string) => {
+    const body = letter.repeat(1_000_000)
+    let received = 0
+    inPlace.push = (bytes: Buffer) => {
+      ok(bytes.equals(Buffer.alloc(bytes.length, letter)))
+      buffers.add(bytes.buffer)
+      return (received += bytes.length)
+    }
+    client.write(body)
+    await until(() => received === body.length)
+    received = 0
+    client.write(letter)
+    await until(() => received === 1 && socket.bytesRead === body.length + 1)
+  }
+  await send(one, 'a')
+  await send(two, 'b')
+  // That of all sockets is the other one.
+  equal(buffers.size, 2)
+})
+
+test('bytes that are kept late are not overwritten', async t => {
+  const { client, socket, inPlace } = await start(t)
+  const body = Buffer.from(Array.from({ length: 1_000_000 }, (_, i) => i % 251))
+  const pieces: Buffer[] = []
+  inPlace.push = (bytes: Buffer) => {
+    const unshared = unsharedBytes(bytes)
+    const isLent = unshared === bytes && pieces.length % 3 > 0
+    return pieces.push(isLent ? Buffer.from(bytes) : ownBytes(unshared))
+  }
+  client.write(body)
+  await until(() => socket.bytesRead === body.length)
+  ok(Buffer.concat(pieces).equals(body))
 })

@@ -38,6 +38,7 @@ const knownBody: ResponseBody = { framing: 'length' }
 const openBody: ResponseBody = { framing: 'chunked' }
 
 export class Http2Exchange implements LeasedConnection, StreamUser {
+  readonly isWritten = true
   readonly lease: Lease
   readonly isReused: boolean
   readonly times: Dial['times']
