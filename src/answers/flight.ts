@@ -41,9 +41,10 @@ export class Flight {
   resume: (() => void) | null = null
   /** Whether the call goes on when its caller leaves, also if nobody waits for the response. */
   isPersistent = false
-  /** Stand for the call, if it has an Idempotency-Key. */
+  /** Stand for the call, if it has an Idempotency-Key, and for where its response is stored. */
   fingerprint = ''
   ray = ''
+  answerKey = ''
   /** Called when the last follower has left before the end. */
   onEmpty: (() => void) | null = null
   readonly #maxSize: number

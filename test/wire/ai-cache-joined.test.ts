@@ -136,16 +136,18 @@ test('the call is aborted when all have left', async t => {
   assert.equal((await again.response()).field('svc-aig-cache-status'), 'MISS')
 })
 
-test('others stay when one of those who joined leaves', async t => {
-  const { asked, send, waiting } = await start(t)
+test('of 64 callers the first and all but one other may leave', async t => {
+  const { ai, asked, send, waiting } = await start(t)
   const first = await send()
   await until(() => asked.length === 1)
-  const [second, third] = [await send(), await send()]
-  await waiting(3)
-  second.reset()
+  const others = await Promise.all(Array.from({ length: 63 }, () => send()))
+  await waiting(64)
+  const last = others.pop()!
+  for (const client of [first, ...others]) client.reset()
+  await until(() => ai.edge.metrics.clientAborts.value >= 63)
   await asked[0]!.send(json(completion))
-  for (const client of [first, third])
-    assert.deepEqual(JSON.parse((await client.response()).text), completion)
+  assert.deepEqual(JSON.parse((await last.response()).text), completion)
+  assert.equal(asked.length, 1)
 })
 
 test('an error of the provider is that of all, and is not stored', async t => {

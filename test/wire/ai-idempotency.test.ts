@@ -127,7 +127,7 @@ test('another body, or another endpoint, under the same key is 422, also while t
   await until(() => texts().length === 1)
   const early = await ask('k', { text: prompt('Hello') })
   assert.equal(early.status, 422)
-  assert.match(faultOf(early), /already used for another body or endpoint/)
+  assert.match(faultOf(early), /already used for another body or endpoint, or with another credential/)
   release()
   assert.equal((await first.response('POST')).status, 200)
   assert.equal((await ask('k', { text: prompt('Hello') })).status, 422)
@@ -146,6 +146,54 @@ test('equal keys of other tokens are other calls', async t => {
   assert.deepEqual([idOf(await ask('k')), idOf(await ask('k', { token: other }))], ['c-1', 'c-2'])
   assert.equal(replayed(await ask('k', { token: other })), 'true')
   assert.equal(texts().length, 2)
+})
+
+test('a guard that is set while a call is under way keeps its response from repetitions', async t => {
+  const gate = Promise.withResolvers<void>()
+  let calls = 0
+  const provider = await startOrigin(t, async wire => {
+    for (;;) {
+      await wire.request()
+      if (++calls === 1) await gate.promise
+      await wire.send(json(completion))
+    }
+  })
+  const ai = await startAi(t, { openai: { url: provider.url, keys: ['sk'] } }, { gateway: once })
+  const textOf = (key: string) =>
+    call(
+      `${ai.rest}/v1/chat/completions`,
+      prompt(key === 'k' ? 'Hi' : '4111 1111 1111 1111'),
+      ...[`Authorization: Bearer ${ai.token}`, `Idempotency-Key: ${key}`],
+    )
+  const first = await ai.edge.connect()
+  await first.send(textOf('k'))
+  await until(() => calls === 1)
+  const rule = { id: 'all', isEnabled: true, action: 'block', checks: ['request'], patterns: ['*'] } as const
+  await ai.change({ guard: { isEnabled: true, rules: [rule] } })
+  await until(async () => (await ai.edge.ask(textOf(`other-${calls}`))).status === 403)
+  const before = calls
+  const second = await ai.edge.ask(textOf('k'))
+  assert.equal(second.status, 409)
+  assert.match(faultOf(second), /is still under way: send this one again later/)
+  gate.resolve()
+  assert.equal((await first.response('POST')).status, 200)
+  await until(async () => (await ai.edge.ask(textOf('k'))).status === 422)
+  assert.equal(calls, before)
+})
+
+test('another coding, or another credential for the provider, under the same key is 422', async t => {
+  const { ai, texts } = await start(t)
+  const path = `${ai.native('openai')}/v1/chat/completions`
+  const ask = (...fields: string[]) =>
+    ai.edge.ask(
+      call(path, prompt(), `svc-aig-authorization: Bearer ${ai.token}`, 'Idempotency-Key: k', ...fields),
+    )
+  const own = 'Authorization: Bearer sk-one'
+  assert.equal((await ask(own)).status, 200)
+  for (const fields of [[own, 'Content-Encoding: br'], ['Authorization: Bearer sk-two'], []])
+    assert.equal((await ask(...fields)).status, 422, fields.join())
+  assert.equal(replayed(await ask(own)), 'true')
+  assert.equal(texts().length, 1)
 })
 
 test('a token with too many keys gets no more until the first expires, and others have theirs', async t => {

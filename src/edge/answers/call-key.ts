@@ -36,6 +36,11 @@ export function isSigned(x: Exchange, ai: AiExchange): boolean {
   return ai.provider!.isSigned && linesOf(x, ai).credential !== ''
 }
 
+/** What the caller brings to authenticate at the provider; null for a signature, which differs each time. */
+export function ownCredential(x: Exchange, ai: AiExchange): string | null {
+  return ai.provider!.isSigned ? null : linesOf(x, ai).credential
+}
+
 function linesOf(x: Exchange, ai: AiExchange): ProviderLines {
   return linesOfCaller(x.head, ai, x.client.last, x.snapshot.tracing !== null)
 }

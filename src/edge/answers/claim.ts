@@ -18,6 +18,7 @@ import type { OnceResult } from '../../metrics/counters/answer-metrics.ts'
 import { StoreUnreachable } from '../../store/contract/store.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Decided, Exchange, RequestHandler } from '../exchange/exchange.ts'
+import { ownCredential } from './call-key.ts'
 import { join, replay } from './playback.ts'
 import { scopeOf } from './scope.ts'
 
@@ -92,6 +93,7 @@ class Repetition {
     flight.isPersistent = true
     flight.fingerprint = this.#call.fingerprint
     flight.ray = x.ray
+    flight.answerKey = this.#call.answerPlace.key
     this.#ai.flight = flight
     return null
   }
@@ -132,6 +134,8 @@ class Repetition {
   #join(flight: Flight, fingerprint: string): Promise<Outcome | 'again'> | Refusal {
     if (flight.fingerprint !== fingerprint) return this.#refuse('conflict', refuseCall('call_key_used'))
     if (!flight.isWhole) return this.#refuse('broken', refuseCall('call_broken', flight.ray))
+    // The guard that looks at it is not the one of now.
+    if (flight.answerKey !== this.#call.answerPlace.key) return this.#refuse('running', running(flight.ray))
     return new Promise(resolve => {
       join(this.#x, this.#ai, flight, {
         accepts: () => true,
@@ -227,7 +231,8 @@ function callOf(x: Exchange, ai: AiExchange, answers: AnswerCache): CallOnce {
   const { account, id, createdAt, guard } = ai.gateway!
   const whose = ['idempotency-key', account, id, String(createdAt), ...scopeOf(ai, true)]
   const key = answers.keyOf([...whose, ai.idempotencyKey!], [])
-  const what = [ai.target.api, x.head.target, ai.fields.contentType]
+  const { contentType, contentEncoding } = ai.fields
+  const what = [ai.target.api, x.head.target, contentType, contentEncoding, ownCredential(x, ai)]
   const body = ai.received ?? ai.body ?? none
   const fingerprint = answers.keyOf([...whose, ...what], [body])
   const guarded = answers.keyOf([...whose, 'guard', JSON.stringify(guard ?? null), ai.idempotencyKey!], [])

@@ -616,8 +616,9 @@ export const apiFaults = {
   call_key_used: {
     code: 10422,
     status: 422,
-    sentence: 'This Idempotency-Key was already used for another body or endpoint: use a new key',
-    when: 'The Idempotency-Key of an AI call was already used with another body or endpoint.',
+    sentence:
+      'This Idempotency-Key was already used for another body or endpoint, or with another credential for the provider: use a new key',
+    when: 'The Idempotency-Key of an AI call was already used with another body, endpoint or credential for the provider.',
   },
   too_many_call_keys: {
     code: 10428,
