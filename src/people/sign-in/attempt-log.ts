@@ -16,8 +16,11 @@ interface AttemptLogParts {
   readonly clock?: Clock
 }
 
+/** What a proof is for. */
+export type ProofAction = Extract<AuditAction, 'sign_in' | 'second_step' | 'confirm'>
+
 interface Way {
-  readonly action: Extract<AuditAction, 'sign_in' | 'second_step' | 'confirm'>
+  readonly action: ProofAction
   readonly method: ProofMethod
 }
 

@@ -2,12 +2,11 @@
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { Credential } from '../../store/records/credential.ts'
 import type { ProofMethod } from '../../store/records/records.ts'
-import { everybody, type User } from '../../store/records/people.ts'
+import type { User } from '../../store/records/people.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { normalEmail } from '../records/email.ts'
-import type { AttemptLog } from './attempt-log.ts'
+import type { AttemptLog, ProofAction } from './attempt-log.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import {
   hasSecondFactor,
@@ -15,9 +14,9 @@ import {
   isFactorReadable,
   withUsedFactor,
 } from '../second-factor/second-factor.ts'
-import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
-import type { NewSession, Session, Sessions, SignInMethod } from '../sessions/sessions.ts'
+import type { NewSession, Session, Sessions } from '../sessions/sessions.ts'
 import type { Throttle } from './throttle.ts'
+import { findTicket, type FirstProof, issueTicket, type Ticket, useTicket } from './ticket.ts'
 import { auditSignIn } from '../records/self-audit.ts'
 import { changeUser } from '../records/users.ts'
 import type { ClientInfo } from '../records/client-info.ts'
@@ -57,8 +56,6 @@ export interface SignInParts {
 
 /** Too many passwords are being compared: in two seconds they are done. */
 export const busy = { outcome: 'busy', retryAfter: 2 } as const
-
-const ticketLife = 600_000
 
 export class SignIn {
   readonly #parts: SignInParts
@@ -104,33 +101,43 @@ export class SignIn {
       await this.#tell(user, client, proof.method)
       return { outcome: 'signed_in', user, ...begun }
     }
-    const { value, digest } = newValue()
-    await store.credentials.put(ticketOf(user, digest, proof, this.#parts.clock.now()))
-    return { outcome: 'needs_code', ticket: value }
+    const ticket = await issueTicket(store, user, proof, this.#parts.clock.now())
+    return { outcome: 'needs_code', ticket }
   }
 
   async withCode(
-    { ticket, code }: { readonly ticket: string; readonly code: string },
+    { ticket: value, code }: { readonly ticket: string; readonly code: string },
     client: ClientInfo,
     replaced: string | null = null,
   ): Promise<CodeResult> {
-    const { store, keys, sessions, throttle, attempts } = this.#parts
-    const credential = isValue(ticket) ? await store.credentials.get('sign_in', digestOfValue(ticket)) : null
-    const holder = credential && credential.consumedAt === null && isTicket(credential) ? credential : null
-    const owner = holder && (await store.users.get(everybody, holder.user!))
-    if (!holder || !owner || isOutlived(holder, owner.record)) return { outcome: 'expired' }
-    if (isAppCode(code) && !isFactorReadable(owner.record, keys)) return { outcome: 'unreadable' }
-    const attempt = await throttle.attempt(owner.record.email, client.address)
+    const { store, keys, throttle, attempts } = this.#parts
+    const ticket = await findTicket(store, value)
+    if (ticket === null) return { outcome: 'expired' }
+    const { id, email } = ticket.user
+    if (isAppCode(code) && !isFactorReadable(ticket.user, keys)) return { outcome: 'unreadable' }
+    const attempt = await throttle.attempt(email, client.address)
     const way = isAppCode(code) ? 'code' : 'recovery_code'
-    const tell = attempts.telling(owner.record.email, client, { action: 'second_step', method: way })
+    const tell = attempts.telling(email, client, { action: 'second_step', method: way })
     if ('retryAfter' in attempt) return tell.throttled(attempt)
     const at = this.#parts.clock.now()
-    const user = await changeUser(store, owner.record.id, before => withUsedFactor(before, code, keys, at))
+    const user = await changeUser(store, id, before => withUsedFactor(before, code, keys, at))
     if (user === null) return tell.wrong()
-    const consumed = await store.credentials.consume('sign_in', holder.digest, at)
-    if (!consumed?.isFirst || isOutlived(holder, user)) return { outcome: 'expired' }
-    await attempt.forgive()
-    const proof = { ...firstProofOf(holder), secondFactor: true }
+    const result = await this.finish(ticket, user, way, client, replaced)
+    if (result.outcome === 'signed_in') await attempt.forgive()
+    return result
+  }
+
+  /** Begins the session of a ticket, after the second step of its user. */
+  async finish(
+    ticket: Ticket,
+    user: User,
+    way: ProofMethod,
+    client: ClientInfo,
+    replaced: string | null,
+  ): Promise<SignedIn | { readonly outcome: 'expired' }> {
+    const { store, sessions, clock } = this.#parts
+    if (!(await useTicket(store, ticket, user, clock.now()))) return { outcome: 'expired' }
+    const proof = { ...ticket.proof, secondFactor: true }
     const begun = await sessions.begin(user, proof, client, replaced)
     await this.#tell(user, client, way, 'second_step')
     await this.#tell(user, client, proof.method)
@@ -163,7 +170,7 @@ export class SignIn {
     user: User,
     client: ClientInfo,
     method: ProofMethod,
-    action: 'sign_in' | 'second_step' | 'confirm' = 'sign_in',
+    action: ProofAction = 'sign_in',
   ): Promise<void> {
     await auditSignIn(this.#parts.store, user, client, this.#parts.clock.now(), { action, proof: { method } })
   }
@@ -176,41 +183,4 @@ export class SignIn {
     const isSame = (now: User) => now.password === user.password
     return (await changeUser(store, user.id, now => (isSame(now) ? { ...now, password } : null))) ?? user
   }
-}
-
-/** The proof before a code is asked for. The session dates from it, however late the code arrives. */
-interface FirstProof {
-  readonly method: SignInMethod
-  /** Null if the OpenID provider did not say. */
-  readonly at: number | null
-}
-
-function ticketOf(
-  { id, passwordChangedAt }: User,
-  digest: string,
-  { method, at }: FirstProof,
-  now: number,
-): Credential {
-  const of = { kind: 'sign_in', digest, user: id, client: null, grant: null } as const
-  return {
-    ...of,
-    data: { step: 'code', method, at, passwordSetAt: passwordChangedAt },
-    createdAt: now,
-    expiresAt: now + ticketLife,
-    consumedAt: null,
-  }
-}
-
-function isTicket({ data, user }: Credential): boolean {
-  return user !== null && (data as { readonly step?: unknown }).step === 'code'
-}
-
-function firstProofOf({ data }: Credential): FirstProof {
-  // Tickets of older versions do not say when.
-  const { method, at = null } = data as { readonly method: SignInMethod; readonly at?: number | null }
-  return { method, at }
-}
-
-function isOutlived({ data }: Credential, { passwordChangedAt }: User): boolean {
-  return (data as { readonly passwordSetAt: number | null }).passwordSetAt !== passwordChangedAt
 }
