@@ -21,7 +21,16 @@ const to = resolve(root, process.argv[2] ?? 'dist')
 // Read before anything else is: what changes while it is built makes the package stale.
 const { stampName, stampOf } = await import(join(root, 'bin/built.js'))
 const stamp: string = stampOf(root)
-const outside = ['acme-client', 'aws4', 'ioredis', 'oidc-provider', 'openid-client', 'tldts', 'undici']
+const outside = [
+  '@simplewebauthn/server',
+  'acme-client',
+  'aws4',
+  'ioredis',
+  'oidc-provider',
+  'openid-client',
+  'tldts',
+  'undici',
+]
 
 /** Reads the sources as they are best started. */
 const sources: Plugin = {
@@ -88,7 +97,7 @@ for (const path of globSync('docs/*.md', { cwd: root, exclude: ['docs/screenshot
   cpSync(join(root, path), join(to, path))
 cpSync(join(root, 'build/README.md'), join(to, 'README.md'))
 
-const { private: _, scripts, devDependencies, allowScripts, ...published } = manifestOf(root)
+const { private: _, scripts, devDependencies, overrides, allowScripts, ...published } = manifestOf(root)
 const dependencies = Object.fromEntries(outside.map(name => [name, published.dependencies[name]]))
 const manifest = { ...published, dependencies, gitHead: commit() }
 writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)

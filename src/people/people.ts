@@ -11,6 +11,8 @@ import { AttemptLog } from './sign-in/attempt-log.ts'
 import { Invitations } from './links/invitations.ts'
 import { OpenIdProvider } from './openid/openid-provider.ts'
 import { OpenIdSignIn } from './openid/openid-sign-in.ts'
+import { OwnPasskeys } from './sign-in/own-passkeys.ts'
+import { PasskeySignIn } from './sign-in/passkey-sign-in.ts'
 import { OwnAccount } from './sign-in/own-account.ts'
 import { Passwords } from './passwords/passwords.ts'
 import { Sessions } from './sessions/sessions.ts'
@@ -35,10 +37,12 @@ export class People {
   #hasUsers = false
   readonly sessions: Sessions
   readonly signIn: SignIn
+  readonly passkeys: PasskeySignIn
   readonly signUp: SignUp
   readonly setUp: SetUp
   readonly invitations: Invitations
   readonly ownAccount: OwnAccount
+  readonly ownPasskeys: OwnPasskeys
   /** Null if no provider is configured. */
   readonly openId: OpenIdSignIn | null
   readonly config: PeopleConfig
@@ -65,10 +69,12 @@ export class People {
     this.config = config
     this.sessions = sessions
     this.signIn = new SignIn(shared)
+    this.passkeys = new PasskeySignIn(shared, this.signIn)
     this.signUp = new SignUp(shared, signUp === 'open')
     this.setUp = new SetUp(shared)
     this.invitations = new Invitations(shared)
     this.ownAccount = new OwnAccount(shared)
+    this.ownPasskeys = new OwnPasskeys(shared)
     const { signIn, invitations } = this
     const own = { signIn, invitations, isOpen: signUp !== 'invited', log }
     this.openId = openid && new OpenIdSignIn(shared, { provider: new OpenIdProvider(openid), ...own })

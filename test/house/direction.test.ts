@@ -72,6 +72,7 @@ const ranks: Readonly<Record<string, Levels>> = {
   access: [['bans', 'files'], ['rules'], ['.']],
   people: [
     ['passwords', 'records', 'second-factor'],
+    ['passkeys'],
     ['sessions'],
     ['sign-in'],
     ['links'],

@@ -12,6 +12,7 @@ import {
   identity,
   storedResponse,
   member,
+  passkeys,
   totp,
   user,
 } from './contract-specimens.ts'
@@ -21,7 +22,13 @@ const all = { offset: 0, limit: 1000 }
 export function peopleContract(name: string, place: Place): void {
   test(`${name}: a user is found by id, e-mail address and identity, as they were given`, async t => {
     const { users } = await (await place(t))()
-    const full = user({ identity: identity({ subject: 'a, b ~c !d' }), totp: totp({ lastStep: 7 }) })
+    const full = user({
+      identity: identity({ subject: 'a, b ~c !d' }),
+      totp: totp({ lastStep: 7 }),
+      passkeys: passkeys(),
+      recoveryCodes: [hex(32)],
+      factorSetAt: 7,
+    })
     const bare = user({
       password: null,
       firstName: null,

@@ -12,6 +12,7 @@ import {
   everybody,
   type Identity,
   type Member,
+  type Passkeys,
   type Totp,
   type User,
 } from '../../src/store/records/people.ts'
@@ -238,6 +239,12 @@ export function identity(more: Partial<Identity> = {}): Identity {
 
 export function totp(more: Partial<Totp> = {}): Totp {
   return { sealed: 'c2VhbGVk-_', lastStep: 0, recoveryCodes: [hex(32), hex(32)], confirmedAt: null, ...more }
+}
+
+export function passkeys(): Passkeys {
+  const times = { createdAt: birth, usedAt: birth + 1 }
+  const of = { host: 'id.example', transports: ['internal'], name: 'Zoë’s key', counter: 4_294_967_295 }
+  return { keys: [{ id: hex(32), publicKey: 'pQECAyYg-_', ...of, ...times }], challengedAt: birth + 1 }
 }
 
 export function member(more: Partial<Member> = {}): Member {

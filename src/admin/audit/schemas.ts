@@ -47,6 +47,7 @@ export const auditKinds = [
 
 const proofMethods = [
   'password',
+  'passkey',
   'openid',
   'invitation',
   'recovery',
@@ -55,7 +56,12 @@ const proofMethods = [
   'recovery_code',
 ] as const satisfies ProofMethod[]
 
-const proofFailures = ['wrong', 'throttled', 'other_identity'] as const satisfies ProofFailure[]
+const proofFailures = [
+  'wrong',
+  'throttled',
+  'other_identity',
+  'old_counter',
+] as const satisfies ProofFailure[]
 
 export const auditEntry = open(
   {

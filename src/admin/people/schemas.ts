@@ -134,7 +134,10 @@ export const sessionId: Schema = { ...text, pattern: '^[0-9a-f]{64}$' }
 export const session = open(
   {
     id: sessionId,
-    method: about('How the user proved who they are.', oneOf(['password', 'openid', 'invitation'])),
+    method: about(
+      'How the user proved who they are.',
+      oneOf(['password', 'passkey', 'openid', 'invitation']),
+    ),
     second_factor: flag,
     created_at: time,
     last_used_at: about('To some minutes.', time),

@@ -45,6 +45,7 @@ export const auditKinds = [
 /** Proofs of identity, in words that follow `by`. */
 export const proofMethods: Readonly<Record<string, string>> = {
   password: 'password',
+  passkey: 'a passkey',
   openid: 'the OpenID provider',
   invitation: 'the link of an invitation',
   recovery: 'a link for a lost password',
@@ -57,4 +58,5 @@ export const proofFailures: Readonly<Record<string, string>> = {
   wrong: 'wrong',
   throttled: 'not looked at, after too many wrong ones',
   other_identity: 'another person than before',
+  old_counter: 'its counter went back, as that of a copy does',
 }

@@ -27,11 +27,12 @@ const errors = [
 type OAuthError = (typeof errors)[number]
 
 export class PeopleMetrics {
-  /** By proof: password, code, password again, OpenID provider, or link. */
+  /** By proof: password, passkey, code, either again, OpenID provider, or link. */
   readonly signIns = {
     password: tallies(['signed_in', 'needs_code', 'refused', 'throttled', 'busy']),
-    code: tallies(['signed_in', 'refused', 'throttled', 'busy', 'expired', 'unreadable']),
-    confirm: tallies(['signed_in', 'refused', 'throttled', 'busy', 'no_password', 'expired']),
+    passkey: tallies(['signed_in', 'refused', 'throttled', 'expired', 'old_counter']),
+    code: tallies(['signed_in', 'refused', 'throttled', 'busy', 'expired', 'unreadable', 'old_counter']),
+    confirm: tallies(['signed_in', 'refused', 'throttled', 'busy', 'no_password', 'expired', 'old_counter']),
     provider: tallies([
       'signed_in',
       'needs_code',

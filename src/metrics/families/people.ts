@@ -4,7 +4,7 @@ import { byName, type Families, gauge } from './family.ts'
 
 export const peopleFamilies: Families = {
   gatehouse_sign_ins_total: {
-    help: 'Attempts to sign in, by step (password, code, confirm, provider, link) and result.',
+    help: 'Attempts to sign in, by step (password, passkey, code, confirm, provider, link) and result.',
     read: ({ people: { signIns } }) =>
       Object.entries(signIns).flatMap(([step, results]) => byName(results, result => ({ step, result }))),
   },

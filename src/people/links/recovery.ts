@@ -6,6 +6,7 @@ import type { Member, User } from '../../store/records/people.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { reissueInvitation } from './invitations.ts'
 import type { NewLink } from './links.ts'
+import { withoutFactors } from '../second-factor/second-factor.ts'
 import { revokeAfterTakeover } from '../sessions/revoke-after-takeover.ts'
 import { changeUser } from '../records/users.ts'
 
@@ -17,8 +18,9 @@ export async function recover(
   clock: Clock = systemClock,
 ): Promise<NewLink | null> {
   const now = clock.now()
-  const empty = { password: null, totp: null, passwordChangedAt: now, modifiedAt: now }
-  const user = await changeUser(store, member.user, (before: User) => ({ ...before, ...empty }), audit)
+  const empty = { password: null, passwordChangedAt: now, modifiedAt: now }
+  const emptied = (before: User) => ({ ...withoutFactors(before), ...empty })
+  const user = await changeUser(store, member.user, emptied, audit)
   if (user === null) return null
   const { actor, address, ray } = audit
   await revokeAfterTakeover(store, user.id, { caller: { id: actor }, now, address, ray })

@@ -13,7 +13,7 @@ import {
   type ProvenIdentity,
 } from './openid-provider.ts'
 import type { Invitations } from '../links/invitations.ts'
-import { hasSecondFactor } from '../second-factor/second-factor.ts'
+import { hasApp, withoutFactors } from '../second-factor/second-factor.ts'
 import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
 import { revokeAfterTakeover } from '../sessions/revoke-after-takeover.ts'
 import type { NeedsCode, TryLater, SignedIn, SignIn, SignInParts } from '../sign-in/sign-in.ts'
@@ -336,9 +336,11 @@ function isNetwork(cause: unknown): boolean {
   )
 }
 
-/** A second factor protects a member, and stays; for others it protects nothing. */
+/** An app protects a member, and stays; for others it protects nothing. Passkeys alone would sign in. */
 function withoutPassword(user: User, isMember: boolean): User {
-  return { ...user, password: null, totp: isMember && hasSecondFactor(user) ? user.totp : null }
+  if (!isMember || !hasApp(user)) return { ...withoutFactors(user), password: null }
+  const { passkeys, ...others } = user
+  return { ...others, password: null }
 }
 
 function withMissingNames(user: User, { firstName, lastName }: ProvenIdentity): User {

@@ -68,7 +68,8 @@ export function withNames(user: User, { firstName, lastName }: Names): User {
 
 const maxNameLength = 64 // code points
 
-function visibleName(name: string | null | undefined): string {
+/** Returns a name without invisible characters, of 64 code points at most. */
+export function visibleName(name: string | null | undefined): string {
   const shown = (name ?? '')
     .normalize('NFC')
     .replace(/[\s\p{Z}]+/gu, ' ')

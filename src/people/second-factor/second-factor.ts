@@ -1,4 +1,4 @@
-// The second factor: codes of an authenticator app, and recovery codes. Each is valid once.
+// The second factor: an authenticator app or passkeys, and recovery codes. Each code is valid once.
 
 import { hash, randomBytes } from 'node:crypto'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
@@ -17,8 +17,22 @@ export interface Enrolment {
   readonly secret: string
 }
 
-export function hasSecondFactor({ totp }: User): boolean {
+export function hasApp({ totp }: User): boolean {
   return totp !== null && totp.confirmedAt !== null
+}
+
+/** A passkey for whichever host: without it, a password alone opens nothing. */
+export function hasSecondFactor(user: User): boolean {
+  return hasApp(user) || (user.passkeys?.keys.length ?? 0) > 0
+}
+
+/** When the factor was set that sessions must have known (ms since the epoch); null without one. */
+export function factorSetAt(user: User): number | null {
+  return hasSecondFactor(user) ? (user.factorSetAt ?? user.totp?.confirmedAt ?? null) : null
+}
+
+export function recoveryCodesOf({ recoveryCodes, totp }: User): readonly string[] {
+  return recoveryCodes ?? totp?.recoveryCodes ?? []
 }
 
 /** Without the factor that an account requires, its members may do nothing there. */
@@ -31,19 +45,19 @@ export function lacksSecondFactor(
 
 /** False if the server key that encrypts the app's secret is lost. */
 export function isFactorReadable(user: User, keys: SecretKeys): boolean {
-  return !hasSecondFactor(user) || secretOf(user, keys) !== null
+  return !hasApp(user) || secretOf(user, keys) !== null
 }
 
 export function isAppCode(code: string): boolean {
   return isCode(digitsOf(code))
 }
 
-/** Begins an enrolment, in place of an unconfirmed one; null for users with a second factor. */
+/** Begins an enrolment, in place of an unconfirmed one; null for users with an app. */
 export function beginEnrolment(
   user: User,
   keys: SecretKeys,
 ): { readonly user: User; readonly enrolment: Enrolment } | null {
-  if (hasSecondFactor(user)) return null
+  if (hasApp(user)) return null
   const secret = randomBytes(secretLength)
   const sealed = keys.seal(secret.toString('base64url'), contextOf(user))
   const totp = { sealed, lastStep: 0, recoveryCodes: [], confirmedAt: null }
@@ -51,7 +65,7 @@ export function beginEnrolment(
 }
 
 export function pendingEnrolment(user: User, keys: SecretKeys): Enrolment | null {
-  const secret = hasSecondFactor(user) ? null : secretOf(user, keys)
+  const secret = hasApp(user) ? null : secretOf(user, keys)
   return secret && enrolmentOf(user, secret)
 }
 
@@ -62,9 +76,9 @@ export function confirmEnrolment(
   keys: SecretKeys,
   now: number,
 ): { readonly user: User; readonly recoveryCodes: readonly string[] } | null {
-  const after = hasSecondFactor(user) ? null : withUsedCode(user, code, keys, now)
+  const after = hasApp(user) ? null : withUsedCode(user, code, keys, now)
   if (after === null) return null
-  return withNewRecoveryCodes({ ...after, totp: { ...after.totp!, confirmedAt: now } })
+  return withNewRecoveryCodes({ ...after, totp: { ...after.totp!, confirmedAt: now }, factorSetAt: now })
 }
 
 /** Returns ten new recovery codes, stored nowhere; null for users without a second factor. */
@@ -73,14 +87,25 @@ export function withNewRecoveryCodes(
 ): { readonly user: User; readonly recoveryCodes: readonly string[] } | null {
   if (!hasSecondFactor(user)) return null
   const recoveryCodes = Array.from({ length: recoveryCodeCount }, newRecoveryCode)
-  const totp = { ...user.totp!, recoveryCodes: recoveryCodes.map(digestOf) }
-  return { user: { ...user, totp }, recoveryCodes }
+  return { user: withCodes(user, recoveryCodes.map(digestOf)), recoveryCodes }
+}
+
+/** Removes the app; the recovery codes stay only if there is another second factor. */
+export function withoutApp(user: User): User {
+  const without = { ...user, totp: null }
+  if (!hasSecondFactor(without)) return withoutFactors(user)
+  return { ...without, recoveryCodes: recoveryCodesOf(user), factorSetAt: factorSetAt(user)! }
+}
+
+export function withoutFactors({ passkeys, recoveryCodes, factorSetAt, ...user }: User): User {
+  return { ...user, totp: null }
 }
 
 /** Uses up a code of the app or a recovery code; null if it is wrong, or was used before. */
 export function withUsedFactor(user: User, code: string, keys: SecretKeys, now: number): User | null {
   if (!hasSecondFactor(user)) return null
-  return withUsedCode(user, code, keys, now) ?? withUsedRecoveryCode(user, code)
+  const after = hasApp(user) ? withUsedCode(user, code, keys, now) : null
+  return after ?? withUsedRecoveryCode(user, code)
 }
 
 function withUsedCode(user: User, code: string, keys: SecretKeys, now: number): User | null {
@@ -93,10 +118,19 @@ function withUsedCode(user: User, code: string, keys: SecretKeys, now: number): 
 }
 
 function withUsedRecoveryCode(user: User, code: string): User | null {
-  const totp = user.totp!
+  const codes = recoveryCodesOf(user)
   const digest = digestOf(code)
-  if (!totp.recoveryCodes.includes(digest)) return null
-  return { ...user, totp: { ...totp, recoveryCodes: totp.recoveryCodes.filter(left => left !== digest) } }
+  return codes.includes(digest)
+    ? withCodes(
+        user,
+        codes.filter(left => left !== digest),
+      )
+    : null
+}
+
+/** Codes of older records, in `totp`, move. */
+function withCodes(user: User, recoveryCodes: readonly string[]): User {
+  return { ...user, recoveryCodes, totp: user.totp && { ...user.totp, recoveryCodes: [] } }
 }
 
 function digitsOf(code: string): string {

@@ -5,11 +5,11 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Credential, CredentialKind } from '../../store/records/credential.ts'
 import { everybody, type User } from '../../store/records/people.ts'
 import type { Store } from '../../store/contract/store.ts'
-import { hasSecondFactor } from '../second-factor/second-factor.ts'
+import { factorSetAt } from '../second-factor/second-factor.ts'
 import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
-export type SignInMethod = 'password' | 'openid' | 'invitation'
+export type SignInMethod = 'password' | 'passkey' | 'openid' | 'invitation'
 
 export interface Session {
   /** SHA-256 of its value: identifies it to its owner, and opens nothing. */
@@ -179,10 +179,6 @@ export class Sessions {
 function isOf({ passwordSetAt, factorSetAt: shown }: Session, user: User): boolean {
   const factor = factorSetAt(user)
   return passwordSetAt === user.passwordChangedAt && (factor === null || factor === shown)
-}
-
-function factorSetAt(user: User): number | null {
-  return hasSecondFactor(user) ? user.totp!.confirmedAt : null
 }
 
 function credentialOf({ id, user, ...data }: Session): Credential {

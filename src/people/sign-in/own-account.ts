@@ -8,10 +8,11 @@ import {
   beginEnrolment,
   confirmEnrolment,
   type Enrolment,
-  hasSecondFactor,
+  hasApp,
   lacksSecondFactor,
   pendingEnrolment,
   withNewRecoveryCodes,
+  withoutApp,
 } from '../second-factor/second-factor.ts'
 import { isStale, type NewSession, type Session } from '../sessions/sessions.ts'
 import { busy, type TryLater, type SignInParts } from './sign-in.ts'
@@ -163,7 +164,7 @@ export class OwnAccount {
     if (stale) return stale
     const deed = { action: 'update', changed: ['totp'], client, now } as const
     await changeAudited(this.#parts.store, user, deed, before =>
-      hasSecondFactor(before) ? { ...before, totp: null, modifiedAt: now } : null,
+      hasApp(before) ? { ...withoutApp(before), modifiedAt: now } : null,
     )
     return { outcome: 'removed' }
   }

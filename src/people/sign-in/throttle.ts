@@ -44,6 +44,14 @@ export class Throttle {
     return { forgive }
   }
 
+  /** Counts an attempt of somebody who has not said who they are. Rejects with `StoreUnreachable`, too. */
+  async attemptFrom(address: string): Promise<Attempt> {
+    const key = `sign-in from ${clientKey(address)}`
+    const { granted, wait } = await this.#spend(key, maxOfAddress)
+    if (granted === 0) return { retryAfter: seconds(wait), of: 'address' }
+    return { forgive: () => this.#giveBack(key, maxOfAddress) }
+  }
+
   async isFirstToTell(user: string): Promise<boolean> {
     return (await this.#spend(`sign-in told of ${user}`, 1)).granted > 0
   }

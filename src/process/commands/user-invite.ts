@@ -86,7 +86,8 @@ async function inviteByEmail(
     return complain(`${email} is a member already: change roles with gatehouse member update`)
   if (member.status === 'pending' && !(await isSquatted(store, user!.record)))
     return handInvitation(store, member, user!.record, origin)
-  const audit = auditHere(account, 'update', userResource({ id: member.user, email }), ['password', 'totp'])
+  const changed = ['password', 'totp', 'passkeys']
+  const audit = auditHere(account, 'update', userResource({ id: member.user, email }), changed)
   const link = await recover(store, member, audit)
   if (link === null) return refuse('the user is gone')
   if (user!.record.identity !== null) {

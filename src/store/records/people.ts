@@ -21,6 +21,12 @@ export interface User {
   /** Their identity at an OpenID provider, which is unique; null for none. */
   readonly identity: Identity | null
   readonly totp: Totp | null
+  /** Absent before the first. */
+  readonly passkeys?: Passkeys
+  /** Digests of recovery codes, each for one use; absent in records that have them in `totp`. */
+  readonly recoveryCodes?: readonly string[]
+  /** When the second factor was set without which no session counts; absent if `totp` says it. */
+  readonly factorSetAt?: number
   readonly passwordChangedAt: number | null
   /** Ids of the accounts whose list of first steps the user has hidden; absent for none. */
   readonly hiddenFirstSteps?: readonly string[]
@@ -53,6 +59,31 @@ export interface Totp {
   readonly recoveryCodes: readonly string[]
   /** When the user proved possession of the secret; null until then, and it protects nothing yet. */
   readonly confirmedAt: number | null
+}
+
+export interface Passkeys {
+  readonly keys: readonly Passkey[]
+  /** When the newest challenge was made that a passkey has signed: none up to it is accepted again. */
+  readonly challengedAt: number
+}
+
+/** A discoverable credential of WebAuthn. */
+export interface Passkey {
+  /** Chosen by the authenticator, in base64url. */
+  readonly id: string
+  /** A COSE key, in base64url. */
+  readonly publicKey: string
+  /** The latest signature counter; 0 from authenticators that have none. */
+  readonly counter: number
+  /** The host of the pages, for which alone it signs. */
+  readonly host: string
+  /** How browsers reach the authenticator. */
+  readonly transports: readonly string[]
+  /** Given by its owner. */
+  readonly name: string
+  readonly createdAt: number
+  /** Null before the first use. */
+  readonly usedAt: number | null
 }
 
 /** A user in an account, at most once each. */

@@ -291,6 +291,7 @@ export interface AuditProof {
 
 export type ProofMethod =
   | 'password'
+  | 'passkey'
   | 'openid'
   | 'invitation'
   | 'recovery'
@@ -298,8 +299,11 @@ export type ProofMethod =
   | 'code'
   | 'recovery_code'
 
-/** `throttled`: not checked, because of too many wrong ones before. */
-export type ProofFailure = 'wrong' | 'throttled' | 'other_identity'
+/**
+ * `throttled`: not checked, because of too many wrong ones before. `old_counter`: by a passkey whose
+ * signature counter went back, so that there may be a copy of it.
+ */
+export type ProofFailure = 'wrong' | 'throttled' | 'other_identity' | 'old_counter'
 
 /** Audit entries that were dropped to make room, or because they expired. */
 export interface DroppedEntries {

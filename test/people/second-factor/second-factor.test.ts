@@ -7,6 +7,7 @@ import {
   confirmEnrolment,
   hasSecondFactor,
   pendingEnrolment,
+  recoveryCodesOf,
   withUsedFactor,
 } from '../../../src/people/second-factor/second-factor.ts'
 import { codeAt, secretOfUri } from '../authenticator.ts'
@@ -59,12 +60,23 @@ test('ten recovery codes are each good once, however they are typed', () => {
   for (const [i, code] of recoveryCodes.entries()) {
     const typed = i % 2 ? code : ` ${code.toUpperCase().replaceAll('-', ' ')}`
     const after = withUsedFactor(left, typed, keys, now)!
-    assert.equal(after.totp!.recoveryCodes.length, 9 - i)
+    assert.equal(recoveryCodesOf(after).length, 9 - i)
     assert.equal(withUsedFactor(after, code, keys, now), null)
     left = after
   }
   for (const code of ['', '-', 'aaaa-aaaa-aaaa-aaaa'])
     assert.equal(withUsedFactor(user, code, keys, now), null)
+})
+
+test('recovery codes of older records, which have them beside the app, are each good once too', () => {
+  const { user, recoveryCodes } = enrolled()
+  const { recoveryCodes: digests = [], factorSetAt: _, ...others } = user
+  const older = { ...others, totp: { ...user.totp!, recoveryCodes: digests } }
+  assert.equal(recoveryCodesOf(older).length, 10)
+  const after = withUsedFactor(older, recoveryCodes[3]!, keys, now)!
+  assert.equal(recoveryCodesOf(after).length, 9)
+  assert.equal(withUsedFactor(after, recoveryCodes[3]!, keys, now), null)
+  assert.ok(withUsedFactor(after, recoveryCodes[4]!, keys, now))
 })
 
 test('a stored second factor contains neither the secret nor a recovery code, and cannot be opened for another user or with another key', () => {
