@@ -3,7 +3,8 @@
 import { passwordFlaws } from '../people/passwords/password-rules.ts'
 import type { Actor } from '../people/sign-in/own-account.ts'
 import type { People } from '../people/people.ts'
-import { hasSecondFactor } from '../people/second-factor/second-factor.ts'
+import { relyingPartyAt } from '../people/passkeys/relying-party.ts'
+import { hasApp, recoveryCodesOf } from '../people/second-factor/second-factor.ts'
 import { roleOf } from '../permissions/roles.ts'
 import { endCookie } from '../pages/forms/cookies.ts'
 import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/parts/layout.ts'
@@ -75,7 +76,9 @@ async function account(
     people.ownAccount.statusOf(user),
     people.invitations.pendingOf(user),
   ])
-  const { email, firstName, lastName, password, totp } = user
+  const { email, firstName, lastName, password, passkeys } = user
+  const party = relyingPartyAt(ask.origin)
+  const ownHost = typeof party === 'string' ? null : party.host
   const deed = ask.query.get('done') ?? ''
   return accountPage({
     ...retry,
@@ -83,8 +86,13 @@ async function account(
     email,
     name: [firstName, lastName].filter(Boolean).join(' ') || null,
     hasPassword: password !== null,
-    hasTwoStep: hasSecondFactor(user),
-    recoveryCodes: totp?.recoveryCodes.length ?? 0,
+    hasApp: hasApp(user),
+    recoveryCodes: recoveryCodesOf(user).length,
+    passkeys: (passkeys?.keys ?? []).map(({ host, ...key }) => ({
+      ...key,
+      otherHost: host === ownHost ? null : host,
+    })),
+    noPasskeys: typeof party === 'string' ? party : null,
     ...standing,
     hasDashboard: ask.hasDashboard,
     invitations: invitations.map(({ account, member }) => ({

@@ -18,6 +18,7 @@ import { consentHandlers, type Interactions } from './consent.ts'
 import { joinHandlers } from './join.ts'
 import { signInHandlers } from './sign-in.ts'
 import type { Grants } from './connected-apps.ts'
+import { passkeyHandlers } from './passkeys.ts'
 import { twoStepHandlers } from './two-step.ts'
 
 interface Sender {
@@ -62,6 +63,7 @@ export class SignInFace {
       ...joinHandlers,
       ...accountHandlers(grants),
       ...twoStepHandlers,
+      ...passkeyHandlers,
     ])
   }
 

@@ -1,18 +1,11 @@
 // Handlers of signing in and out.
 
 import { endCookie } from '../pages/forms/cookies.ts'
-import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/parts/layout.ts'
+import { type Page, redirectTo, withCookies } from '../pages/parts/layout.ts'
 import { throttledMessage } from '../pages/parts/throttled-message.ts'
-import { consentIn, invitationIn, leadingOn, paths } from '../pages/parts/paths.ts'
+import { consentIn, invitationIn, paths } from '../pages/parts/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
-import {
-  codePage,
-  confirmPage,
-  type Retry,
-  signedOutPage,
-  signInPage,
-  signOutPage,
-} from '../pages/views/sign-in.ts'
+import { codePage, type Retry, signedOutPage, signInPage, signOutPage } from '../pages/views/sign-in.ts'
 import type { People } from '../people/people.ts'
 import {
   type Again,
@@ -26,16 +19,21 @@ import {
   signedIn,
   tokenFor,
 } from './ask.ts'
+import { confirmHandlers, toSignIn } from './confirm.ts'
 import type { Interactions } from './consent.ts'
+import { partyOf, requestOptions } from './passkey-options.ts'
+import { passkeyTroubles } from './passkey-troubles.ts'
 
 export function signInHandlers(interactions: Interactions | null): readonly (readonly [string, Handlers])[] {
   const signIn = new SignInPages(interactions)
   return [
     [paths.signIn, { show: signIn.show, take: signIn.take, again: signIn.again }],
+    [paths.passkey, { show: toSignIn, take: signIn.takePasskey, again: signIn.again }],
     [paths.code, { show: toSignIn, take: signIn.takeCode, again: signIn.codeAgain }],
+    [paths.codeByPasskey, { show: toSignIn, take: signIn.takeCodeByPasskey, again: signIn.codeAgain }],
     [paths.provider, { show: signIn.toProvider }],
     [paths.callback, { show: signIn.fromProvider }],
-    [paths.confirm, { show: showConfirm, take: takeConfirm, again: confirmAgain }],
+    ...confirmHandlers,
     [paths.signOut, { show: showSignOut, take: takeSignOut, again: signOutAgain }],
     [paths.signedOut, { show: async ask => signedOutPage(nextOf(ask)) }],
   ]
@@ -73,12 +71,35 @@ class SignInPages {
       case 'signed_in':
         return signedIn(ask, result.value, nextOf(ask))
       case 'needs_code':
-        return this.#codePage(ask, result.ticket)
+        return this.#codePage(ask, people, result.ticket)
       case 'refused':
         return this.#page(ask, people, { input: { email }, trouble: wrong, status: 403 })
       default:
         return this.#page(ask, people, { input: { email }, ...throttledMessage(result) })
     }
+  }
+
+  readonly takePasskey: Handler = async (ask, people) => {
+    const at = partyOf(ask)
+    if (at === null) return toSignIn(ask, people)
+    const shown = { response: fieldOf(ask, 'response'), at, browser: ask.secret }
+    const result = await people.passkeys.signIn(shown, ask.visit, ask.session)
+    people.metrics.signIn('passkey', result.outcome)
+    if (result.outcome === 'signed_in') return signedIn(ask, result.value, nextOf(ask))
+    if (result.outcome === 'throttled') return this.#page(ask, people, throttledMessage(result))
+    return this.#page(ask, people, { trouble: passkeyTroubles[result.outcome], status: 403 })
+  }
+
+  readonly takeCodeByPasskey: Handler = async (ask, people) => {
+    const at = partyOf(ask)
+    if (at === null) return toSignIn(ask, people)
+    const ticket = fieldOf(ask, 'ticket')
+    const shown = { response: fieldOf(ask, 'response'), at, browser: ask.secret }
+    const result = await people.passkeys.withTicket(ticket, shown, ask.visit, ask.session)
+    people.metrics.signIn('code', result.outcome)
+    if (result.outcome === 'signed_in') return signedIn(ask, result.value, nextOf(ask))
+    if (result.outcome === 'throttled') return this.#codePage(ask, people, ticket, throttledMessage(result))
+    return this.#codePage(ask, people, ticket, { trouble: passkeyTroubles[result.outcome], status: 403 })
   }
 
   readonly takeCode: Handler = async (ask, people) => {
@@ -92,20 +113,21 @@ class SignInPages {
       case 'expired':
         return this.#page(ask, people, { trouble: tookTooLong, status: 403 })
       case 'unreadable':
-        return this.#codePage(ask, ticket, { trouble: cannotCheck, status: 503, opensRecovery: true })
+        return this.#codePage(ask, people, ticket, { trouble: cannotCheck, status: 503, opensRecovery: true })
       case 'refused':
-        return this.#codePage(ask, ticket, {
+        return this.#codePage(ask, people, ticket, {
           faults: { [name]: 'This code is wrong, or was used before.' },
           status: 403,
         })
       default:
-        return this.#codePage(ask, ticket, throttledMessage(result))
+        return this.#codePage(ask, people, ticket, throttledMessage(result))
     }
   }
 
   readonly again: Again = (ask, people, retry) => this.#page(ask, people, retry)
 
-  readonly codeAgain: Again = async (ask, _, retry) => this.#codePage(ask, fieldOf(ask, 'ticket'), retry)
+  readonly codeAgain: Again = async (ask, people, retry) =>
+    this.#codePage(ask, people, fieldOf(ask, 'ticket'), retry)
 
   readonly toProvider: Handler = async (ask, people) => {
     if (people.openId === null) return noProvider
@@ -134,7 +156,7 @@ class SignInPages {
       case 'signed_in':
         return signedIn(ask, result.value, next)
       case 'needs_code':
-        return this.#codePage(ask, result.ticket, {}, next)
+        return this.#codePage(ask, people, result.ticket, {}, next)
       case 'refused':
         return troubled(result.message)
       case 'unreachable':
@@ -154,6 +176,7 @@ class SignInPages {
     retry: Retry & { readonly isFresh?: boolean },
     next = nextOf(ask),
   ): Promise<Page> {
+    const at = partyOf(ask)
     return signInPage({
       ...retry,
       token: tokenFor(ask, paths.signIn),
@@ -162,16 +185,38 @@ class SignInPages {
       provider: people.openId?.providerName ?? null,
       canSignUp: people.config.signUp === 'open',
       isFirst: !(await people.hasUsers()),
+      passkey: at && {
+        token: tokenFor(ask, paths.passkey),
+        options: requestOptions(people.passkeys.challengeToSignIn(ask.secret), at),
+      },
     })
   }
 
-  #codePage(
+  async #codePage(
     ask: Ask,
+    people: People,
     ticket: string,
     retry: Retry & { readonly opensRecovery?: boolean } = {},
     next = nextOf(ask),
-  ): Page {
-    return codePage({ ...retry, token: tokenFor(ask, paths.code), ticket, next })
+  ): Promise<Page> {
+    const at = partyOf(ask)
+    const steps = await people.passkeys.stepsOf(ticket, at?.host ?? null)
+    if (steps === null) return this.#page(ask, people, { trouble: tookTooLong, status: 403 }, next)
+    const { hasApp, passkeys } = steps
+    const hasPasskey = at !== null && passkeys.length > 0
+    return codePage({
+      ...retry,
+      token: tokenFor(ask, paths.code),
+      ticket,
+      next,
+      hasApp,
+      passkey: hasPasskey
+        ? {
+            token: tokenFor(ask, paths.codeByPasskey),
+            options: requestOptions(people.passkeys.challengeToStep(ticket, ask.secret), at, passkeys),
+          }
+        : null,
+    })
   }
 
   async #appBehind(next: string): Promise<string | null> {
@@ -198,44 +243,6 @@ const noProvider = messagePage({
   text: 'People sign in with a password here.',
   link: { href: paths.signIn, text: 'Sign in' },
 })
-
-const toSignIn: Handler = async ask => redirectTo(leadingOn(paths.signIn, nextOf(ask)))
-
-const showConfirm: Handler = async (ask, people) => confirm(ask, people)
-
-const takeConfirm: Handler = async (ask, people) => {
-  if (ask.actor === null) return toSignIn(ask, people)
-  const result = await people.signIn.confirm(ask.actor, fieldOf(ask, 'password'), ask.visit)
-  people.metrics.signIn('confirm', result.outcome)
-  switch (result.outcome) {
-    case 'signed_in':
-      return signedIn(ask, result.value, nextOf(ask))
-    case 'refused':
-      return confirm(ask, people, { faults: { password: 'The password is wrong.' }, status: 403 })
-    case 'expired':
-      return toSignIn(ask, people)
-    case 'no_password':
-      return confirm(ask, people)
-    default:
-      return confirm(ask, people, throttledMessage(result))
-  }
-}
-
-const confirmAgain: Again = async (ask, people, retry) => confirm(ask, people, retry)
-
-function confirm(ask: Ask, people: People, retry: Retry = {}): Page | PageResponse {
-  const next = nextOf(ask)
-  if (ask.actor === null) return redirectTo(leadingOn(paths.signIn, next))
-  const { email, password } = ask.actor.user
-  return confirmPage({
-    ...retry,
-    token: tokenFor(ask, paths.confirm),
-    next,
-    email,
-    hasPassword: password !== null,
-    provider: people.openId?.providerName ?? null,
-  })
-}
 
 const showSignOut: Handler = async ask => signOut(ask)
 

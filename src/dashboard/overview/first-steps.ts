@@ -41,7 +41,7 @@ export async function firstSteps(
     ...ofCalls,
     actor.user.password !== null && {
       title: 'Turn on two-step sign-in',
-      text: 'A code from your phone protects what a password alone would open.',
+      text: 'A passkey, or a code from your phone, protects what a password alone would open.',
       path: ownPaths.account,
       link: 'Your profile',
       isDone: hasSecondFactor(actor.user),

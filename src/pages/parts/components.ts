@@ -9,6 +9,8 @@ export interface FormFrame {
   readonly token: string
   readonly hasFiles?: boolean
   readonly hidden?: Readonly<Record<string, string>>
+  /** Read by a script. */
+  readonly data?: Readonly<Record<string, string>>
 }
 
 interface Field {
@@ -28,11 +30,13 @@ interface Field {
 }
 
 export function form(
-  { action, token, hasFiles = false, hidden = {} }: FormFrame,
+  { action, token, hasFiles = false, hidden = {}, data = {} }: FormFrame,
   content: Html,
   name?: string,
 ): Html {
-  return html`<form method="post" action="${action}"${hasFiles && html` enctype="multipart/form-data"`}${name !== undefined && html` class="${name}"`}>
+  return html`<form method="post" action="${action}"${hasFiles && html` enctype="multipart/form-data"`}${name !== undefined && html` class="${name}"`}${Object.entries(
+    data,
+  ).map(([name, value]) => html` data-${name}="${value}"`)}>
 <input type="hidden" name="form_token" value="${token}">${Object.entries(hidden).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )}

@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { Frame, gate } from '../../errors/render/page.ts'
+import { passkeyScript } from './passkey-script.ts'
 import { style } from './style.ts'
 
 export interface Page {
@@ -14,6 +15,8 @@ export interface Page {
   readonly retryAfter?: number
   readonly leadsTo?: string
   readonly hasPictures?: boolean
+  /** Whether a script of ours may ask an authenticator. */
+  readonly hasPasskeys?: boolean
 }
 
 /** A complete response; names in lower case. */
@@ -25,7 +28,8 @@ export interface PageResponse {
   readonly stream?: AsyncIterable<string>
 }
 
-const frame = new Frame(style, null)
+const scriptless = new Frame(style, null)
+const withPasskeys = new Frame(style, passkeyScript)
 
 // A referrer is kept within this origin: without one, browsers send `Origin: null` with forms.
 export const strictHeaders = [
@@ -38,6 +42,7 @@ export const strictHeaders = [
 
 export function writePage(page: Page): PageResponse {
   const { title, content, isWide, status = 200, formScheme = null, retryAfter, leadsTo, hasPictures } = page
+  const frame = page.hasPasskeys === true ? withPasskeys : scriptless
   const policy = frame.policyFor({
     pictures: hasPictures ? 'data: https:' : 'data:',
     forms: formScheme === null ? "'self'" : `'self' ${formScheme}`,
@@ -53,11 +58,18 @@ ${content}
   const headers = [
     ['content-type', 'text/html; charset=utf-8'],
     ['content-security-policy', policy],
+    ['permissions-policy', permissionsOf(page)],
     ...(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)] as const]),
     ...(leadsTo === undefined ? [] : [['refresh', `0;url=${leadsTo}`] as const]),
     ...strictHeaders,
   ] as const
   return { status, headers, body }
+}
+
+/** No page of another site in a frame, and no page of ours without need, may ask for a passkey. */
+function permissionsOf({ hasPasskeys = false }: Page): string {
+  const allowed = hasPasskeys ? '(self)' : '()'
+  return `publickey-credentials-get=${allowed}, publickey-credentials-create=${allowed}`
 }
 
 /** Sends a browser on with GET, after a form too. */

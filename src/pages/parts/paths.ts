@@ -2,7 +2,9 @@
 
 export const paths = {
   signIn: '/auth/sign-in',
+  passkey: '/auth/sign-in/passkey',
   code: '/auth/sign-in/code',
+  codeByPasskey: '/auth/sign-in/code/passkey',
   provider: '/auth/sign-in/openid',
   callback: '/auth/sign-in/callback',
   signOut: '/auth/sign-out',
@@ -12,7 +14,10 @@ export const paths = {
   invitation: '/auth/invitation',
   account: '/auth/account',
   confirm: '/auth/account/confirm',
+  confirmByPasskey: '/auth/account/confirm/passkey',
   password: '/auth/account/password',
+  passkeys: '/auth/account/passkeys',
+  passkeyRemove: '/auth/account/passkeys/remove',
   twoStep: '/auth/account/two-step',
   twoStepConfirm: '/auth/account/two-step/confirm',
   twoStepOff: '/auth/account/two-step/off',

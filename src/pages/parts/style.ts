@@ -15,6 +15,7 @@ h3{margin:0;font-size:var(--small);color:var(--soft)}
 .lead{margin-top:var(--s3);color:var(--soft)}
 .card{margin-top:var(--s5);padding:var(--s5);background:var(--card);border:1px solid var(--line);border-radius:var(--rounder)}
 .card>*+*{margin-top:var(--s4)}
+.card>[data-passkeys]>*+*{margin-top:var(--s4)}
 .card>h2+*{margin-top:var(--s2)}
 .aside{margin-top:var(--s5);font-size:.9375rem;color:var(--soft)}
 .aside+.aside{margin-top:var(--s2)}

@@ -6,6 +6,8 @@ import { wordsOf } from '../../oauth/grants/resource-indicator.ts'
 import type { Api } from '../../store/records/records.ts'
 import { accountName, button, field, form, moment, notice, isolated } from '../parts/components.ts'
 import type { Page } from '../parts/layout.ts'
+import type { NoPasskeys } from '../../people/passkeys/relying-party.ts'
+import { passkeyForm, type PasskeyPrompt } from '../parts/passkey-form.ts'
 import { ownTokensOf, paths } from '../parts/paths.ts'
 import { qrCode } from '../parts/qr.ts'
 import { describeUserAgent } from '../parts/user-agent.ts'
@@ -31,6 +33,15 @@ export interface ShownGrant {
   readonly createdAt: number
 }
 
+interface ShownPasskey {
+  readonly id: string
+  readonly name: string
+  /** Null for the host of this page. */
+  readonly otherHost: string | null
+  readonly createdAt: number
+  readonly usedAt: number | null
+}
+
 interface ShownInvitation {
   readonly id: string
   readonly account: string
@@ -41,6 +52,9 @@ export const accountMessages = {
   password: 'Your password is changed. All other sessions were ended.',
   two_step_on: 'Two-step sign-in is on.',
   two_step_off: 'Two-step sign-in is off.',
+  passkey_added: 'The passkey was added. You can sign in with it alone.',
+  passkey_removed:
+    'The passkey was removed, and opens nothing any more. Sessions that it began go on: end them here if somebody else may have it.',
   session: 'The session was ended.',
   app: 'The app was disconnected: its tokens no longer work.',
   declined: 'The invitation was declined.',
@@ -53,7 +67,10 @@ interface AccountView extends Retry {
   readonly email: string
   readonly name: string | null
   readonly hasPassword: boolean
-  readonly hasTwoStep: boolean
+  readonly hasApp: boolean
+  readonly passkeys: readonly ShownPasskey[]
+  /** Why no passkey can be added here; null if one can. */
+  readonly noPasskeys: NoPasskeys | null
   readonly recoveryCodes: number
   readonly mustTwoStep?: boolean
   readonly isMember: boolean
@@ -83,6 +100,7 @@ ${
   html`${notice(accountMessages[done], 'good')}
 `
 }${trouble(view)}${invitationSection(view)}${passwordSection(view)}
+${passkeySection(view)}
 ${twoStepSection(view)}
 ${sessionSection(view)}
 ${tokenSection(view)}${grantSection(view)}
@@ -129,27 +147,57 @@ ${button('Change password', 'plain')}`,
 )}</section>`
 }
 
+const noPasskeysBecause = {
+  address:
+    'Browsers make passkeys for names, and this page was opened at an address of numbers. Open it by its name over https to add one.',
+  plain_http:
+    'Browsers make passkeys only over https, and this page was opened over plain HTTP. Ask the operator for its https address to add one.',
+} as const satisfies Record<NoPasskeys, string>
+
+function passkeySection({ tokenFor, hasPassword, passkeys, noPasskeys }: AccountView): Html {
+  const action = paths.passkeyRemove
+  return html`<section class="card" aria-labelledby="passkeys-title"><h2 id="passkeys-title">Passkeys</h2>
+${
+  passkeys.length === 0
+    ? html`<p>${hasPassword ? 'None. With one, your fingerprint, face or PIN signs you in, and after your password it is the second step.' : 'Your OpenID provider decides how you prove who you are.'}</p>`
+    : html`<ul class="rows">
+${passkeys.map(
+  ({ id, name, otherHost, createdAt, usedAt }) => html`<li><div><b>${isolated(name)}</b>
+<p>${otherHost !== null && html`For ${isolated(otherHost)}. `}Added ${moment(createdAt)}, ${usedAt === null ? 'never used' : html`last used ${moment(usedAt)}`}.</p></div>
+${form({ action, token: tokenFor(action), hidden: { passkey: id } }, namedButton('Remove', `Remove the passkey ${name}`))}</li>
+`,
+)}</ul>`
+}
+${hasPassword && (noPasskeys === null ? html`<p><a class="button plain" href="${paths.passkeys}">Add a passkey</a></p>` : html`<p class="hint">${noPasskeysBecause[noPasskeys]}</p>`)}</section>`
+}
+
 function twoStepSection({
   tokenFor,
-  hasTwoStep,
+  hasApp,
+  passkeys,
   recoveryCodes,
   mustTwoStep,
   hasPassword,
 }: AccountView): Html {
   const off = paths.twoStepOff
   const codes = paths.recoveryCodes
+  const left = recoveryCodes === 1 ? '1 recovery code is left' : `${recoveryCodes} recovery codes are left`
+  const renewCodes = form({ action: codes, token: tokenFor(codes) }, button('New recovery codes', 'plain'))
   return html`<section class="card" aria-labelledby="two-step-title"><h2 id="two-step-title">Two-step sign-in</h2>
 ${
-  hasTwoStep
-    ? html`<p>On. After your password you enter a code from your authenticator app. ${recoveryCodes === 1 ? '1 recovery code is' : `${recoveryCodes} recovery codes are`} left.</p>
-<div class="actions">${form({ action: codes, token: tokenFor(codes) }, button('New recovery codes', 'plain'))}
+  hasApp
+    ? html`<p>On. After your password you enter a code from your authenticator app${passkeys.length > 0 && ', or use a passkey'}. ${left}.</p>
+<div class="actions">${renewCodes}
 ${form({ action: off, token: tokenFor(off) }, button('Turn off', 'danger'))}</div>`
     : html`<p>${
-        hasPassword
-          ? 'Off. With it, a stolen password alone opens nothing.'
-          : 'Your OpenID provider decides how you prove who you are.'
+        passkeys.length > 0
+          ? `On, with your passkeys alone. An authenticator app can stand in for them. ${left}.`
+          : hasPassword
+            ? 'Off. With it, a stolen password alone opens nothing.'
+            : 'Your OpenID provider decides how you prove who you are.'
       }${mustTwoStep === true && html` <b>An account that you are a member of requires it.</b>`}</p>
-${hasPassword && form({ action: paths.twoStep, token: tokenFor(paths.twoStep) }, button('Turn on', 'plain'))}`
+<div class="actions">${passkeys.length > 0 && renewCodes}
+${hasPassword && form({ action: paths.twoStep, token: tokenFor(paths.twoStep) }, button(passkeys.length > 0 ? 'Add an app' : 'Turn on', 'plain'))}</div>`
 }</section>`
 }
 
@@ -247,18 +295,45 @@ ${button('Turn on', 'full')}`,
   )
 }
 
-export function recoveryCodesPage(codes: readonly string[]): Page {
+interface AddPasskeyView extends Retry, PasskeyPrompt {
+  /** What the passkey is called, unless its owner types something else. */
+  readonly name: string
+}
+
+export function addPasskeyPage(view: AddPasskeyView): Page {
+  const { token, options, name } = view
+  return page(
+    view,
+    'Add a passkey',
+    html`<h1>Add a passkey</h1>
+<p class="lead">It is made by this device, your phone, a security key or your password manager, and asks for your fingerprint, face or PIN each time.</p>
+${trouble(view)}<div class="card">
+<div data-passkeys hidden>${passkeyForm(
+      { ceremony: 'create', options, action: paths.passkeys, token },
+      html`${field({ name: 'name', label: 'Name', hint: 'By which you will recognize it.', value: name, autocomplete: 'off', maxLength: 64 })}
+${button('Add a passkey', 'full')}`,
+    )}</div>
+<p data-no-passkeys>Your browser offers no passkeys here, or runs no script.</p></div>
+<p class="aside"><a href="${paths.account}">Cancel</a></p>`,
+    true,
+  )
+}
+
+export function recoveryCodesPage(
+  codes: readonly string[],
+  next = `${paths.account}?done=two_step_on`,
+): Page {
   return {
     title: 'Recovery codes',
     content: html`<h1>Save your recovery codes</h1>
-<p class="lead">Each signs you in once when your authenticator app is lost. They are shown only now: print them, or keep them in a password manager.</p>
+<p class="lead">Each is good once, after your password, when your authenticator app and your passkeys are lost. They are shown only now: print them, or keep them in a password manager.</p>
 <div class="card">
 <ol class="codes" aria-label="Recovery codes">
 ${codes.map(
   code => html`<li><code>${code}</code></li>
 `,
 )}</ol>
-<a class="button full" href="${paths.account}?done=two_step_on">I have saved them</a>
+<a class="button full" href="${next}">I have saved them</a>
 </div>`,
   }
 }

@@ -3,6 +3,7 @@
 import { type HtmlValue, html } from '../../base/text/html.ts'
 import { button, field, form, notice, isolated } from '../parts/components.ts'
 import type { Page } from '../parts/layout.ts'
+import { passkeyForm, type PasskeyPrompt } from '../parts/passkey-form.ts'
 import { safeReturnPath } from '../parts/return-path.ts'
 import { leadingOn, paths } from '../parts/paths.ts'
 
@@ -24,11 +25,14 @@ interface SignInView extends Retry {
   /** Whether the provider must ask who they are, even if it knows them. */
   readonly isFresh?: boolean
   readonly isFirst?: boolean
+  /** Null where the host can have none. */
+  readonly passkey?: PasskeyPrompt | null
   readonly done?: string
 }
 
 export function signInPage(view: SignInView): Page {
   const { token, next, app = null, provider = null, canSignUp = false, isFresh = false, input = {} } = view
+  const { passkey = null } = view
   const email = input.email ?? ''
   return page(
     view,
@@ -41,10 +45,15 @@ ${
 }${view.done !== undefined && notice(view.done, 'good')}${view.isFirst === true && notice(firstOfAll)}${trouble(view)}<div class="card">
 ${form(
   { action: paths.signIn, token, hidden: { next } },
-  html`${field({ name: 'email', label: 'Email', type: 'email', value: email, autocomplete: 'username', hasFocus: email === '', maxLength: 254 })}
+  html`${field({ name: 'email', label: 'Email', type: 'email', value: email, autocomplete: passkey === null ? 'username' : 'username webauthn', hasFocus: email === '', maxLength: 254 })}
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: email !== '', maxLength: 1024 })}
 ${button('Sign in', 'full')}`,
 )}
+${
+  passkey !== null &&
+  html`<div data-passkeys hidden><p class="or">or</p>
+${passkeyForm({ ...passkey, ceremony: 'get', isAutofill: true, action: paths.passkey, hidden: { next } }, button('Sign in with a passkey', 'plain full'))}</div>`
+}
 ${
   provider !== null &&
   html`<p class="or">or</p>
@@ -56,6 +65,7 @@ ${
     ? html`<p class="aside">New here? <a href="${leadingOn(paths.signUp, next)}">Create an account</a></p>`
     : html`<p class="aside">No account, or lost your password? Ask an administrator for an invitation link.</p>`
 }`,
+    passkey !== null,
   )
 }
 
@@ -65,24 +75,44 @@ interface CodeView extends Retry {
   readonly token: string
   readonly ticket: string
   readonly next: string
+  readonly hasApp: boolean
+  /** Null without a passkey for this host. */
+  readonly passkey?: PasskeyPrompt | null
   readonly opensRecovery?: boolean
 }
 
 export function codePage(view: CodeView): Page {
-  const { token, ticket, next, faults = {} } = view
-  const frame = { action: paths.code, token, hidden: { ticket, next } }
-  const isRecovery = view.opensRecovery === true || faults.recovery_code !== undefined
+  const { token, ticket, next, hasApp, passkey = null, faults = {} } = view
+  const hidden = { ticket, next }
+  const frame = { action: paths.code, token, hidden }
+  const hasNeither = !hasApp && passkey === null
+  const isRecovery = view.opensRecovery === true || faults.recovery_code !== undefined || hasNeither
   return page(
     view,
     'Two-step sign-in',
-    html`<h1>Enter your code</h1>
-<p class="lead">Open your authenticator app, and enter the 6 digits that it shows for Gatehouse.</p>
+    html`<h1>${hasApp ? 'Enter your code' : hasNeither ? 'Use a recovery code' : 'Use your passkey'}</h1>
+<p class="lead">${
+      hasApp
+        ? 'Open your authenticator app, and enter the 6 digits that it shows for Gatehouse.'
+        : hasNeither
+          ? 'Your passkeys are for another address of these pages. Sign in there, or with a recovery code.'
+          : 'The first step is done. Now show that you have your passkey.'
+    }</p>
 ${trouble(view)}<div class="card">
-${form(
-  frame,
-  html`${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', isCode: true, maxLength: 12, fault: faults.code, hasFocus: !isRecovery })}
+${
+  hasApp &&
+  form(
+    frame,
+    html`${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', isCode: true, maxLength: 12, fault: faults.code, hasFocus: !isRecovery })}
 ${button('Sign in', 'full')}`,
-)}
+  )
+}
+${
+  passkey !== null &&
+  html`<div data-passkeys hidden>${hasApp && html`<p class="or">or</p>`}
+${passkeyForm({ ...passkey, ceremony: 'get', action: paths.codeByPasskey, hidden }, button('Use a passkey', hasApp ? 'plain full' : 'full'))}</div>
+${!hasApp && html`<p data-no-passkeys>Your browser offers no passkeys here, or runs no script. A recovery code works everywhere.</p>`}`
+}
 <details${isRecovery && html` open`}><summary>Use a recovery code instead</summary>
 ${form(
   frame,
@@ -91,6 +121,7 @@ ${button('Use this code', 'plain full')}`,
 )}</details>
 </div>
 <p class="aside"><a href="${leadingOn(paths.signIn, next)}">Start over</a></p>`,
+    passkey !== null,
   )
 }
 
@@ -100,11 +131,13 @@ interface ConfirmView extends Retry {
   readonly email: string
   readonly hasPassword: boolean
   readonly provider?: string | null
+  /** Null without a passkey for this host. */
+  readonly passkey?: PasskeyPrompt | null
 }
 
-/** Asks for the password again, since the session is too old for the next action. */
+/** Asks for the password or a passkey again, since the session is too old for the next action. */
 export function confirmPage(view: ConfirmView): Page {
-  const { token, next, email, hasPassword, provider = null, faults = {} } = view
+  const { token, next, email, hasPassword, provider = null, passkey = null, faults = {} } = view
   return page(
     view,
     'Confirm that it is you',
@@ -120,10 +153,16 @@ ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: '
 ${button('Confirm', 'full')}`,
   )
 }
+${
+  passkey !== null &&
+  html`<div data-passkeys hidden>${hasPassword && html`<p class="or">or</p>`}
+${passkeyForm({ ...passkey, ceremony: 'get', action: paths.confirmByPasskey, hidden: { next } }, button('Use a passkey', 'plain full'))}</div>`
+}
 ${hasPassword && provider !== null && html`<p class="or">or</p>`}
 ${provider !== null && html`<a class="button plain full" href="${leadingOn(paths.provider, next, { fresh: '1' })}"><span>Continue with ${isolated(provider)}</span></a>`}
 </div>
 <p class="aside"><a href="${paths.account}">Back to your profile</a></p>`,
+    passkey !== null,
   )
 }
 
@@ -163,11 +202,13 @@ export function page(
   { trouble, faults, status, retryAfter }: Retry,
   title: string,
   content: Page['content'],
+  hasPasskeys = false,
 ): Page {
   const isFaulty = trouble !== undefined || Object.keys(faults ?? {}).length > 0
   return {
     title: isFaulty ? `Error: ${title}` : title,
     content,
+    ...(hasPasskeys && { hasPasskeys }),
     ...(status !== undefined && { status }),
     ...(retryAfter !== undefined && { retryAfter }),
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { html } from '../../../src/base/text/html.ts'
 import { appSchemeOf, redirectTo, withCookies, writePage } from '../../../src/pages/parts/layout.ts'
@@ -15,6 +16,7 @@ test('a page is kept nowhere, shown in no frame, and runs and sends nothing that
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': 'publickey-credentials-get=(), publickey-credentials-create=()',
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
@@ -31,6 +33,19 @@ test('the policy of a page allows what it is told to, and no more', () => {
     writePage({ ...page, formScheme: 'com.example.app:', hasPictures: true, leadsTo: '/a', retryAfter: 9 }),
   )['content-security-policy']!
   assert.match(policy, /img-src data: https:; .*form-action 'self' com\.example\.app:; /)
+})
+
+test('a page with passkeys runs the one script that asks for them, for its own origin alone', () => {
+  const { headers, body } = writePage({ ...page, hasPasskeys: true })
+  const fields = Object.fromEntries(headers)
+  assert.equal(
+    fields['permissions-policy'],
+    'publickey-credentials-get=(self), publickey-credentials-create=(self)',
+  )
+  const [, script] = /<script>(.*)<\/script>/s.exec(body)!
+  const digest = hash('sha256', script!, 'base64')
+  assert.match(fields['content-security-policy']!, /script-src 'sha256-[\w+/]{43}='; /)
+  assert.ok(fields['content-security-policy']!.includes(`script-src 'sha256-${digest}'`))
 })
 
 test('a scheme that opens an app is what a policy can name, and nothing that could end a directive', () => {

@@ -1,7 +1,12 @@
 // Every page of ours, made of these words: plain ones to look at, hostile ones to try what gets through.
 
 import type { Page } from '../../../src/pages/parts/layout.ts'
-import { accountPage, enrolPage, recoveryCodesPage } from '../../../src/pages/views/account.ts'
+import {
+  accountPage,
+  addPasskeyPage,
+  enrolPage,
+  recoveryCodesPage,
+} from '../../../src/pages/views/account.ts'
 import {
   type ConsentView,
   consentPage,
@@ -120,7 +125,9 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     email,
     name: words.name,
     hasPassword: true,
-    hasTwoStep: false,
+    hasApp: false,
+    passkeys: [],
+    noPasskeys: null,
     recoveryCodes: 0,
     isMember: true,
     running: [{ id: 'd'.repeat(32), name: account }],
@@ -141,6 +148,8 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       },
     ],
   }
+  const options = { challenge: 'AAAA', rpId: 'site.test', userVerification: 'required' }
+  const passkey = { token, options }
   const refused = {
     app,
     email,
@@ -151,6 +160,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
   }
   return {
     'sign in': signInPage({ token, next, app: words.app, provider }),
+    'sign in, with passkeys': signInPage({ token, next, provider, passkey }),
     'sign in, faulty': signInPage({
       token,
       next,
@@ -158,14 +168,19 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       input: { email },
       trouble: 'Email or password is wrong.',
     }),
-    code: codePage({ token, ticket: token, next }),
+    code: codePage({ token, ticket: token, next, hasApp: true }),
+    'code or passkey': codePage({ token, ticket: token, next, hasApp: true, passkey }),
+    'passkey as second step': codePage({ token, ticket: token, next, hasApp: false, passkey }),
+    'passkeys of another host': codePage({ token, ticket: token, next, hasApp: false }),
     'code, faulty': codePage({
       token,
       ticket: token,
       next,
+      hasApp: true,
       faults: { recovery_code: 'This code is wrong, or was used.' },
     }),
     confirm: confirmPage({ token, next, email, hasPassword: true, provider }),
+    'confirm, with a passkey': confirmPage({ token, next, email, hasPassword: true, passkey }),
     'sign out': signOutPage({ token, email, next }),
     'signed out': signedOutPage(next),
     'set-up': setUpPage({ token, link: token, email: null }),
@@ -178,7 +193,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     account: accountPage(person),
     'account with two steps': accountPage({
       ...person,
-      hasTwoStep: true,
+      hasApp: true,
       recoveryCodes: 9,
       done: 'password',
       grants: [],
@@ -188,6 +203,18 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       isMember: false,
       invitations: [],
     }),
+    'account with passkeys': accountPage({
+      ...person,
+      recoveryCodes: 1,
+      passkeys: [
+        { id: '1', name: words.name, otherHost: null, createdAt: time, usedAt: time },
+        { id: '2', name: words.name, otherHost: 'id.example', createdAt: time, usedAt: null },
+      ],
+      noPasskeys: 'address',
+      done: 'passkey_removed',
+      grants: [],
+    }),
+    'add a passkey': addPasskeyPage({ ...passkey, name: words.name, trouble: 'That took too long.' }),
     enrol: enrolPage({
       token,
       uri: `otpauth://totp/Gatehouse:${encodeURIComponent(email)}?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Gatehouse`,
