@@ -20,6 +20,8 @@ if (process.send !== undefined || (isFoundNode() && !process.execve))
 else {
   // In a checkout, an upgrade chooses again.
   if (program !== packaged) process.env.GATEHOUSE_LAUNCHER = self
+  // Threads that allocate apart keep what they needed once: all but the main thread share one arena of the C library.
+  process.env.MALLOC_ARENA_MAX ??= '2'
   // Also where this is the right Node: a process of its own keeps nothing of what the choice took.
   runNode([program, ...process.argv.slice(2)])
 }

@@ -27,14 +27,16 @@ function makeCheckout(t: TestContext) {
   writeFileSync(join(folder, 'src/deep/part.ts'), 'export const part = 1')
   writeFileSync(join(folder, 'dist/main.js'), `console.log('package', ...process.argv.slice(2))`)
   const stamp = join(folder, 'dist', stampName)
+  const startedWith = (env: NodeJS.ProcessEnv, args: readonly string[]) => {
+    const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const
+    return spawnSync(process.execPath, [join(folder, 'bin/gatehouse.js'), ...args], options).stdout.trimEnd()
+  }
   return {
     path: (name: string) => join(folder, name),
     build: () => writeFileSync(stamp, stampOf(folder)),
     interruptBuild: () => rmSync(stamp),
-    started: (...args: readonly string[]) => {
-      const launcher = join(folder, 'bin/gatehouse.js')
-      return spawnSync(process.execPath, [launcher, ...args], { encoding: 'utf8' }).stdout.trimEnd()
-    },
+    started: (...args: readonly string[]) => startedWith({}, args),
+    startedWith,
   }
 }
 
@@ -45,6 +47,13 @@ test('what is built is started with its arguments, and without a build the sourc
   assert.equal(checkout.started('start', '--data', 'a b'), 'package start --data a b')
   checkout.interruptBuild()
   assert.equal(checkout.started(), 'sources')
+})
+
+test('threads share an arena of the C library, unless the environment says otherwise', t => {
+  const checkout = makeCheckout(t)
+  writeFileSync(checkout.path('src/main.ts'), 'console.log(process.env.MALLOC_ARENA_MAX)')
+  assert.equal(checkout.startedWith({ MALLOC_ARENA_MAX: undefined }, []), '2')
+  assert.equal(checkout.startedWith({ MALLOC_ARENA_MAX: '8' }, []), '8')
 })
 
 for (const [change, make] of Object.entries({
