@@ -55,12 +55,18 @@ const renewal = 5_000
 /** Ms between two attempts to tell the store how a call has ended, and for how long there are any. */
 const pause = 1_000
 const patience = 600_000
+/** Renewals, and ends, on their way to the store at a time: its queue has room for others, too. */
+const lanes = 100
 
 export class ClaimedCalls {
   readonly #options: ClaimedCallsOptions
   readonly #holder = randomBytes(12).toString('base64url')
   readonly #held = new Set<HeldClaim>()
   readonly #ends = new Set<Promise<void>>()
+  /** Of ends, each the last attempt of it. */
+  readonly #lanes: Promise<unknown>[] = Array(lanes).fill(Promise.resolve())
+  #nextLane = 0
+  #isRenewing = false
   #count = 0
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
@@ -87,7 +93,7 @@ export class ClaimedCalls {
       throw error
     }
     this.#held.add(held)
-    this.#timer ??= setInterval(() => this.#renewAll(), renewal).unref()
+    this.#timer ??= setInterval(() => void this.#renewAll(), renewal).unref()
     return held
   }
 
@@ -124,8 +130,11 @@ export class ClaimedCalls {
     const until = clock.monotonic() + patience
     for (;;) {
       try {
-        if (how === 'released') await claims.release(call.place, holder)
-        else await claims.settle(call.place, holder, `${call.ray} ${how}`)
+        await this.#inLane(() =>
+          how === 'released'
+            ? claims.release(call.place, holder)
+            : claims.settle(call.place, holder, `${call.ray} ${how}`),
+        )
         return
       } catch (err) {
         if (!(err instanceof StoreUnreachable)) throw err
@@ -140,12 +149,33 @@ export class ClaimedCalls {
     }
   }
 
-  #renewAll(): void {
-    const { claims } = this.#options.store
-    for (const { call, holder } of this.#held)
-      claims.renew(call.place, holder, lease).catch(err => {
-        if (!(err instanceof StoreUnreachable)) throw err
-      })
+  #inLane(work: () => Promise<unknown>): Promise<unknown> {
+    const lane = this.#nextLane
+    this.#nextLane = (lane + 1) % lanes
+    const attempt = this.#lanes[lane]!.then(work)
+    this.#lanes[lane] = attempt.catch(() => {})
+    return attempt
+  }
+
+  async #renewAll(): Promise<void> {
+    if (this.#isRenewing) return
+    this.#isRenewing = true
+    try {
+      const all = [...this.#held]
+      for (let from = 0; from < all.length; from += lanes)
+        await Promise.all(all.slice(from, from + lanes).map(held => this.#renew(held)))
+    } finally {
+      this.#isRenewing = false
+    }
+  }
+
+  async #renew(held: HeldClaim): Promise<void> {
+    if (!this.#held.has(held)) return
+    try {
+      await this.#options.store.claims.renew(held.call.place, held.holder, lease)
+    } catch (err) {
+      if (!(err instanceof StoreUnreachable)) throw err
+    }
   }
 }
 

@@ -72,6 +72,31 @@ test('a claim is renewed as long as it is held, and lost soon after its process 
   await hold(other, call('k'))
 })
 
+test('of more calls at a time than the store queues, each is renewed, and the end of each is stored', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { clock, store, process } = await start(t)
+  const calls = process()
+  const held: HeldClaim[] = []
+  for (let from = 0; from < 1_500; from += 500) {
+    const some = Array.from({ length: 500 }, (_, i) => hold(calls, call(`k${from + i}`)))
+    held.push(...(await Promise.all(some)))
+  }
+  const renew = t.mock.method(store.claims, 'renew')
+  clock.advance(10_000)
+  t.mock.timers.tick(5_000)
+  await until(() => renew.mock.callCount() === 1_500)
+  await Promise.all(renew.mock.calls.map(({ result }) => result))
+  clock.advance(10_000)
+  const kinds = async () => {
+    const seen = await Promise.all(held.map(async ({ call }) => (await process().look(call))?.kind))
+    return [...new Set(seen)]
+  }
+  assert.deepEqual(await kinds(), ['running'])
+  for (const one of held) one.end('made')
+  await calls.close()
+  assert.deepEqual(await kinds(), ['made'])
+})
+
 test('the end of a call is told to a store that comes back', async t => {
   const server = await startRedis(t, { aof: 'always' })
   const store = await openRedis(t, server.url, 500)
