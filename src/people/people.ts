@@ -9,6 +9,7 @@ import { everybody } from '../store/records/people.ts'
 import type { Store } from '../store/contract/store.ts'
 import { AttemptLog } from './sign-in/attempt-log.ts'
 import { Invitations } from './links/invitations.ts'
+import { GroupRoles } from './openid/group-roles.ts'
 import { OpenIdProvider } from './openid/openid-provider.ts'
 import { OpenIdSignIn } from './openid/openid-sign-in.ts'
 import { OwnPasskeys } from './sign-in/own-passkeys.ts'
@@ -76,7 +77,8 @@ export class People {
     this.ownAccount = new OwnAccount(shared)
     this.ownPasskeys = new OwnPasskeys(shared)
     const { signIn, invitations } = this
-    const own = { signIn, invitations, isOpen: signUp !== 'invited', log }
+    const groupRoles = new GroupRoles({ store, mapping: openid?.groups?.roles ?? [], log })
+    const own = { signIn, invitations, groupRoles, isOpen: signUp !== 'invited', log }
     this.openId = openid && new OpenIdSignIn(shared, { provider: new OpenIdProvider(openid), ...own })
   }
 

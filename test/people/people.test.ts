@@ -8,7 +8,13 @@ import { People } from '../../src/people/people.ts'
 import { onStores, type Village, visit } from './on-stores.ts'
 import { password } from './settlement.ts'
 
-const openid = { issuer: 'https://id.example', clientId: 'gatehouse', clientSecret: 'secret', tenants: null }
+const openid = {
+  issuer: 'https://id.example',
+  clientId: 'gatehouse',
+  clientSecret: 'secret',
+  tenants: null,
+  groups: null,
+}
 
 function peopleOf({ store, keys, passwords, clock }: Village, config: People['config']): People {
   return new People({ store, keys, config, log: pino({ enabled: false }), passwords, clock })

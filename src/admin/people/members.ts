@@ -89,7 +89,9 @@ export async function updateMember(call: Call, api: Api): Promise<ApiResponse> {
     if (refusal) return refusal
     isUnchanged = areSame(roles, current.roles)
     if (isUnchanged) return respondWith(current, user)
-    const record = { ...current, roles, isSuper: areSuper(roles), modifiedAt: now }
+    const groupRoles = (current.groupRoles ?? []).filter(role => roles.includes(role))
+    const given = { roles, ...(current.groupRoles && { groupRoles }), isSuper: areSuper(roles) }
+    const record = { ...current, ...given, modifiedAt: now }
     return { record, audit: updateOf(call, memberResource(current, user), rolesIn(current), rolesIn(record)) }
   }
   return keepingOneSuper(async () => {

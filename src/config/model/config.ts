@@ -261,7 +261,28 @@ interface OpenIdConfig {
   readonly clientId: string
   readonly clientSecret: string // secret
   readonly tenants: readonly string[] | null // whose people may come; null: those of the issuer
+  readonly groups: GroupsConfig | null // which give roles at each sign-in
 }
+
+export interface GroupsConfig {
+  readonly claim: string
+  readonly scope: string | null // which the provider requires for the claim
+  readonly roles: readonly GroupRole[]
+}
+
+/** A role that everyone in a group has; not that of super administrators, who are made by people. */
+export interface GroupRole {
+  readonly group: string
+  readonly role: (typeof rolesOfGroups)[number]
+  readonly account: string | null // null: the oldest
+}
+
+export const rolesOfGroups = [
+  'Administrator',
+  'OAuth Client Write',
+  'AI Gateway Admin',
+  'Administrator Read Only',
+] as const
 
 /** The known providers; others are named custom-…. */
 export const providerNames = [

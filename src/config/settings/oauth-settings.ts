@@ -1,11 +1,11 @@
 // The settings of the authorization server, and of sign-in.
 
 import { day, hour, second } from '../../base/units.ts'
-import type { OAuthConfig, PeopleConfig } from '../model/config.ts'
+import { type GroupsConfig, type OAuthConfig, type PeopleConfig, rolesOfGroups } from '../model/config.ts'
 import type { Findings } from '../file/mistake.ts'
 import { camel } from '../shape/camel.ts'
 import { issuerUrl, openidIssuer } from '../shape/host-rules.ts'
-import { accept, duration, matching, oneOf } from '../shape/rules.ts'
+import { accept, accountId, duration, lineOfText, matching, oneOf } from '../shape/rules.ts'
 import {
   group,
   list,
@@ -45,6 +45,23 @@ const tenantId: Rule<string> = text =>
     'must be the id of a tenant, such as 2d1f1d4e-3c5a-4b8e-9f60-0a1b2c3d4e5f',
   )
 
+const scopeToken = matching(/^[!#-[\]-~]{1,256}$/, 'must be one scope')
+
+const groups = mapping({
+  claim: optional(scalar(lineOfText(256)), 'groups'),
+  scope: optional(scalar(scopeToken), null),
+  roles: required(
+    list(
+      mapping({
+        group: required(scalar(lineOfText(256))),
+        role: required(scalar(oneOf(...rolesOfGroups))),
+        account: optional(scalar(accountId), null), // null: the oldest
+      }),
+      { min: 1 },
+    ),
+  ),
+})
+
 // Unprinted, since a secret may have been written in place of the mapping.
 const openid = mapping(
   {
@@ -52,6 +69,7 @@ const openid = mapping(
     client_id: required(scalar(visible)),
     client_secret: required(scalar(visible, { unprinted: true })),
     tenants: optional(list(scalar(tenantId), { min: 1 }), null), // null: those of the issuer
+    groups: optional(groups, null),
   },
   { unprinted: true },
 )
@@ -81,14 +99,33 @@ export function resolvePeople(
 ): PeopleConfig {
   if (sign_up.value === 'openid' && openid === null && !findings.concern('people.openid'))
     findings.flaw(sign_up, 'requires people.openid')
-  const { issuer, client_id: clientId, client_secret: clientSecret, tenants } = openid?.value ?? noOpenId
+  const {
+    issuer,
+    client_id: clientId,
+    client_secret: clientSecret,
+    tenants,
+    groups,
+  } = openid?.value ?? noOpenId
   if (openid !== null && issuer !== null && tenants === null && servesEveryTenant(issuer))
     findings.flaw(openid, 'requires tenants, since people of every tenant sign in at this issuer')
+  if (openid !== null && groups !== null && tenants !== null && tenants.length > 1)
+    findings.flaw(openid, 'cannot have groups with several tenants, since each names its groups as it likes')
   const isWhole = issuer !== null && clientId !== null && clientSecret !== null
-  return { signUp: sign_up.value, openid: isWhole ? { issuer, clientId, clientSecret, tenants } : null }
+  const openIdConfig = isWhole
+    ? { issuer, clientId, clientSecret, tenants, groups: groups && resolveGroups(groups) }
+    : null
+  return { signUp: sign_up.value, openid: openIdConfig }
 }
 
-const noOpenId = { issuer: null, client_id: null, client_secret: null, tenants: null }
+/** Leaves out roles with mistakes, with which no configuration takes effect. */
+function resolveGroups({ claim, scope, roles }: Value<typeof groups>): GroupsConfig {
+  const whole = (roles ?? []).flatMap(({ group, role, account }) =>
+    group === null || role === null ? [] : [{ group, role, account }],
+  )
+  return { claim, scope, roles: whole }
+}
+
+const noOpenId = { issuer: null, client_id: null, client_secret: null, tenants: null, groups: null }
 
 /** Whether an issuer of Entra ID is the common one of all tenants. */
 function servesEveryTenant(issuer: string): boolean {

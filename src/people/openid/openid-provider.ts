@@ -1,6 +1,8 @@
 // The configured OpenID provider. Its metadata is read on first use.
 
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client'
+import type { GroupsConfig } from '../../config/model/config.ts'
+import { groupsIn } from './group-roles.ts'
 import { emailFault } from '../records/email.ts'
 
 export interface OpenIdSettings {
@@ -9,6 +11,8 @@ export interface OpenIdSettings {
   readonly clientSecret: string
   /** The ids of the tenants whose people may sign in; null for those of the issuer alone. */
   readonly tenants: readonly string[] | null
+  /** Null if groups mean nothing here. */
+  readonly groups: GroupsConfig | null
 }
 
 export interface Challenge {
@@ -29,6 +33,8 @@ export interface ProvenIdentity {
   readonly claimedEmail: string | null
   readonly firstName: string | null
   readonly lastName: string | null
+  /** Null if the claim is anything but a list of names. */
+  readonly groups: readonly string[] | null
   /** When they last proved to the provider who they are, in ms since the epoch; null if it does not say. */
   readonly authenticatedAt: number | null
 }
@@ -75,7 +81,7 @@ export class OpenIdProvider {
     const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client')
     const parameters = {
       response_type: 'code',
-      scope: 'openid email profile',
+      scope: ['openid email profile', this.#settings.groups?.scope ?? []].flat().join(' '),
       redirect_uri: redirectUri,
       state,
       nonce,
@@ -107,7 +113,10 @@ export class OpenIdProvider {
     if (Math.max(iat, at ?? 0) * 1_000 > Date.now() + clockSkew)
       throw new Error('iat or auth_time of the ID token is of the future')
     const directory = directoryOf(iss, claims)
-    const isWhole = claims.email !== undefined && claims.email_verified !== undefined
+    const { groups } = this.#settings
+    const isWhole = ['email', 'email_verified', groups?.claim ?? []]
+      .flat()
+      .every(name => Object.hasOwn(claims, name))
     const asksMore =
       directory === null && !isWhole && configuration.serverMetadata().userinfo_endpoint !== undefined
     const allClaims = asksMore
@@ -123,6 +132,7 @@ export class OpenIdProvider {
       claimedEmail: [email, textOf(claims.preferred_username)].find(isAddress) ?? null,
       firstName: textOf(allClaims.given_name),
       lastName: textOf(allClaims.family_name),
+      groups: groups === null ? [] : groupsIn(allClaims, groups.claim),
       authenticatedAt: at === undefined ? null : at * 1_000,
     }
   }

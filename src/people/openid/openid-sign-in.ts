@@ -12,6 +12,7 @@ import {
   type OpenIdProvider,
   type ProvenIdentity,
 } from './openid-provider.ts'
+import type { GroupRoles } from './group-roles.ts'
 import type { Invitations } from '../links/invitations.ts'
 import { hasApp, withoutFactors } from '../second-factor/second-factor.ts'
 import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
@@ -61,6 +62,7 @@ interface OpenIdParts {
   readonly invitations: Invitations
   readonly signIn: SignIn
   readonly isOpen: boolean
+  readonly groupRoles: GroupRoles
   readonly log: Logger
 }
 
@@ -135,7 +137,19 @@ export class OpenIdSignIn {
     const user = this.#own.provider.admits(identity) ? await this.#userOf(identity, arrival) : 'other_tenant'
     if (typeof user === 'string')
       return { outcome: 'refused', reason: user, message: openIdRefusals[user], next }
+    await this.#applyGroups(user, identity, { ...client, now })
     return { ...(await this.#own.signIn.proceed(user, { method: 'openid', at }, client, replaced)), next }
+  }
+
+  /** Before the session begins: a claim that cannot be understood gives nothing, and takes away. */
+  async #applyGroups(user: User, { groups }: ProvenIdentity, arrival: ClientInfo & { readonly now: number }) {
+    const { groupRoles, log } = this.#own
+    if (groups === null)
+      log.warn(
+        { provider: this.providerName, user: user.id },
+        'groups of the OpenID provider ignored: no list',
+      )
+    await groupRoles.apply(user, groups ?? [], arrival)
   }
 
   /** Uses up the attempt that has this state, of this browser. */

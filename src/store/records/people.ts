@@ -94,6 +94,8 @@ export interface Member {
   /** `pending`: invited, but not accepted yet. */
   readonly status: 'pending' | 'accepted'
   readonly roles: readonly string[]
+  /** Those of the roles that groups at the OpenID provider gave, not a person; absent for none. */
+  readonly groupRoles?: readonly string[]
   /** Whether one of the roles is super administrator; set by the writer. */
   readonly isSuper: boolean
   readonly createdAt: number

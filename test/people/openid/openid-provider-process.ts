@@ -33,7 +33,12 @@ const provider = new Provider(issuer, {
   jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },
   clientAuthMethods,
   conformIdTokenClaims,
-  claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['given_name', 'family_name'] },
+  claims: {
+    openid: ['sub'],
+    email: ['email', 'email_verified'],
+    profile: ['given_name', 'family_name'],
+    groups: ['groups'],
+  },
   features: { devInteractions: { enabled: false } },
   cookies: { keys: ['a key of a test'] },
   interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },

@@ -70,6 +70,7 @@ export class RunningProvider {
       clientId: client.client_id,
       clientSecret: client.client_secret,
       tenants: null,
+      groups: null,
     })
   }
 

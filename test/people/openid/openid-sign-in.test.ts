@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { pino } from 'pino'
 import { Invitations, reissueInvitation } from '../../../src/people/links/invitations.ts'
+import { GroupRoles } from '../../../src/people/openid/group-roles.ts'
 import { OpenIdProvider, type OpenIdSettings } from '../../../src/people/openid/openid-provider.ts'
 import { OpenIdSignIn } from '../../../src/people/openid/openid-sign-in.ts'
 import { OwnAccount } from '../../../src/people/sign-in/own-account.ts'
 import { digestOfValue, newValue } from '../../../src/people/records/secret-value.ts'
 import { isStale, type Session } from '../../../src/people/sessions/sessions.ts'
 import { SignIn } from '../../../src/people/sign-in/sign-in.ts'
+import { roleOf } from '../../../src/permissions/roles.ts'
 import { everybody, isEmailVerified } from '../../../src/store/records/people.ts'
 import { credential, oauthGrant } from '../../store/contract-specimens.ts'
 import { settleWithApp } from '../enrol.ts'
@@ -25,7 +27,8 @@ function wayIn({ parts }: Village, settings: OpenIdSettings, isOpen = false, sen
   const log = pino({}, { write: line => void lines.push(line) })
   const [signIn, invitations] = [new SignIn(parts), new Invitations(parts)]
   const provider = new OpenIdProvider(settings, send)
-  const openId = new OpenIdSignIn(parts, { provider, signIn, invitations, isOpen, log })
+  const groupRoles = new GroupRoles({ store: parts.store, mapping: settings.groups?.roles ?? [], log })
+  const openId = new OpenIdSignIn(parts, { provider, signIn, invitations, groupRoles, isOpen, log })
   const browser = newValue().value
   const begin = async (loginHint: string, isFresh = false, invitation: string | null = null) => {
     const begun = await openId.begin(
@@ -107,6 +110,30 @@ onStores('an address is proved as long as the provider says that it has verified
   }
   const told = (await village.told(account)).map(entry => (entry as readonly unknown[])[4])
   assert.deepEqual(told, [['identity'], ...Array(12).fill(['email_verified'])])
+})
+
+onStores('groups at the provider give roles at each sign-in, and take them away', async village => {
+  const account = await village.found()
+  const role = { group: 'gateway-admins', role: 'AI Gateway Admin', account: account.id } as const
+  const settings = {
+    ...shared.settings,
+    groups: { claim: 'groups', scope: 'groups', roles: [role] },
+  }
+  const { arrive, lines } = wayIn(village, settings, true)
+  const rolesWith = async (groups: unknown) => {
+    await shared.knows({ ada: { ...ada, ...(groups !== undefined && { groups }) } })
+    const done = await arrive('ada')
+    assert.ok(done.outcome === 'signed_in', JSON.stringify(done))
+    const [member] = await village.store.members.ofUser(done.user.id)
+    return member?.roles.map(id => roleOf(id)!.name) ?? null
+  }
+  assert.equal(await rolesWith(undefined), null)
+  assert.deepEqual(await rolesWith(['staff', 'gateway-admins']), ['AI Gateway Admin'])
+  assert.equal(lines.length, 0)
+  assert.equal(await rolesWith('gateway-admins'), null)
+  assert.equal(lines.filter(line => line.includes('ignored: no list')).length, 1)
+  assert.deepEqual(await rolesWith(['gateway-admins']), ['AI Gateway Admin'])
+  assert.equal(await rolesWith(undefined), null)
 })
 
 onStores(

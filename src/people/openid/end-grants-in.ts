@@ -1,0 +1,34 @@
+// Ends what a user allowed apps to do in an account, where a membership begins or ends by itself.
+
+import { auditOf } from '../../store/records/audit-entry.ts'
+import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
+import type { Member } from '../../store/records/people.ts'
+import type { Position, Store } from '../../store/contract/store.ts'
+
+const atOnce = 50
+
+/** Also ends what private clients of the account may do for the user elsewhere. */
+export async function endGrantsIn(
+  { account, user }: Pick<Member, 'account' | 'user'>,
+  origin: Parameters<typeof auditOf>[0],
+  { oauthGrants, oauthClients, credentials }: Store,
+): Promise<void> {
+  const rests = async (grant: OAuthGrant) => {
+    if (grant.account === account) return true
+    if (grant.clientAccount !== account) return false
+    return (await oauthClients.get(account, grant.client))?.record.visibility !== 'public'
+  }
+  for (let after: Position | null = null; ; ) {
+    const { items } = await oauthGrants.ofUser(user, { offset: 0, limit: atOnce, after })
+    for (const grant of items) {
+      if (!(await rests(grant))) continue
+      const resource = { resourceKind: 'oauth_grant', resource: grant.id } as const
+      const audit = auditOf({ ...origin, account: grant.account }, 'revoke', resource)
+      await oauthGrants.remove(grant.account, grant.id, { audit })
+      await credentials.removeOf({ grant: grant.id })
+    }
+    const last = items.at(-1)
+    if (items.length < atOnce || last === undefined) return
+    after = { at: last.createdAt, id: last.id }
+  }
+}
