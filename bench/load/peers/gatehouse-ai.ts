@@ -94,10 +94,11 @@ const governance = {
   budgets: { ...token, ...log, ...farLimit, ...farBudgets },
   hit: { ...noToken, ...noLog, cache_ttl: 86_400 },
   guarded: { ...noToken, ...noLog, ...guard },
+  usual: { ...token, ...log },
   guardedAsUsual: { ...token, ...log, ...guard },
 } as const
 
-/** The native route of a gateway with some of what governs: nothing, a token, log entries without or with bodies, or all and a rate limit that is far away, or also three budgets; with nothing else, reuse of responses, or the guard, which also comes with what is usual. */
+/** The native route of a gateway with some of what governs: nothing, a token, log entries without or with bodies, or all and a rate limit that is far away, or also three budgets; with nothing else, reuse of responses, or the guard; a token and a log are usual, also with the guard. */
 export function gatehouseWith(
   settings: keyof typeof governance,
   name: string,
