@@ -23,7 +23,15 @@ test('AI calls go on while the disk of SQLite is full; what their log lost is co
     return t.diagnostic('this system has no namespaces to try it in')
   }
   const folder = quickFolder(t, 'disk')
-  const provider = await startProvider(t, (_, response) => say(response, completion))
+  const asked: string[] = []
+  const provider = await startProvider(t, ({ body }, response) => {
+    const { content } = (body.messages as { content: string }[])[0]!
+    if (content.length < 100) asked.push(content)
+    say(
+      response,
+      content === 'large' ? { ...completion, system_fingerprint: 'y'.repeat(300_000) } : completion,
+    )
+  })
   const store = `sqlite:${folder}/gatehouse.db`
   const ai = `ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }`
   const file = writeConfig(t, `store: { url: '${store}' }\nlog: { access: off }\nzones: []\n${ai}`)
@@ -57,6 +65,23 @@ test('AI calls go on while the disk of SQLite is full; what their log lost is co
   })
   assert.equal(minted.status, 200, minted.text)
   const { value } = (JSON.parse(minted.text) as { result: { value: string } }).result
+  const keyed = { id: 'keyed', collect_logs: false, log_management: 0, idempotency_keys: true, cache_ttl: 60 }
+  const made = await ask(gateway.admin, 'ai-gateway/gateways', keyed)
+  assert.equal(made.status, 200, made.text)
+  const once = async (content: string, fields: Record<string, string>) => {
+    const response = await fetch(`${gateway.edge}/v1/${account}/keyed/openai/chat/completions`, {
+      method: 'POST',
+      headers: { 'svc-aig-authorization': `Bearer ${value}`, 'content-type': 'application/json', ...fields },
+      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] }),
+    })
+    await response.arrayBuffer()
+    const of = (name: string) => response.headers.get(`svc-aig-${name}`)
+    return {
+      status: response.status,
+      isReplayed: of('idempotency-replayed') === 'true',
+      cache: of('cache-status'),
+    }
+  }
   const content = 'x'.repeat(100_000)
   const statuses: Record<number, number> = {}
   let isOver = false
@@ -88,6 +113,23 @@ test('AI calls go on while the disk of SQLite is full; what their log lost is co
   await until(async () =>
     /"kind":"store_unsafe".*refuses writes: .*full/.test((await ask(gateway.admin, 'attention')).text),
   )
+  // No call is made whose key is not on the disk, and responses are reused from the memory alone.
+  let keys = 0
+  await until(async () => (await once('keyed', { 'idempotency-key': `k-${++keys}` })).status === 503)
+  const before = asked.length
+  for (let i = 0; i < 3; i++)
+    assert.equal((await once('refused', { 'idempotency-key': 'refused' })).status, 503)
+  assert.equal(asked.length, before)
+  const failed = () => sample('gatehouse_ai_cache_writes_total{result="failed"}')
+  await until(
+    async () =>
+      (await once('large', { 'svc-aig-cache-key': `${++keys}` })).status === 200 && (await failed()) > 0,
+  )
+  assert.deepEqual(await once('large', { 'svc-aig-cache-key': `${keys}` }), {
+    status: 200,
+    isReplayed: false,
+    cache: 'HIT',
+  })
   // The oldest entries have to go.
   await until(async () => (await entries('dropped')) > 0)
   assert.deepEqual(told('AI log entries lost'), [])
@@ -99,16 +141,20 @@ test('AI calls go on while the disk of SQLite is full; what their log lost is co
   await until(async () => (await tryToMake()) === 200)
   await until(async () => (await (await fetch(`${gateway.admin}/readyz`)).text()).includes('"ready"'))
 
+  const first = await once('refused', { 'idempotency-key': 'refused' })
+  const again = await once('refused', { 'idempotency-key': 'refused' })
+  assert.deepEqual([first.status, first.isReplayed, again.status, again.isReplayed], [200, false, 200, true])
+  assert.equal(asked.filter(content => content === 'refused').length, 1)
   const { 200: calls, ...others } = statuses
   assert.deepEqual(others, {})
   assert.equal(lost, await entries('dropped'))
   assert.equal((await entries('written')) + Number(lost), calls)
   assert.ok(Date.parse(String(from)) < Date.parse(String(to)))
   assert.equal(told('AI log entries lost').length, 1)
-  const made = JSON.parse((await ask(gateway.admin, 'ai-gateway/gateways')).text) as {
+  const listed = JSON.parse((await ask(gateway.admin, 'ai-gateway/gateways')).text) as {
     result: { id: string }[]
   }
-  const ids = new Set(made.result.map(({ id }) => id))
+  const ids = new Set(listed.result.map(({ id }) => id))
   for (const [id, status] of outcomes) {
     assert.ok(status === 200 || status === 503, `${id}: ${status}`)
     assert.equal(ids.has(id), status === 200, id)
