@@ -26,10 +26,28 @@ interface HeldEvent {
 /** Why a stream ends: what it has, or that it cannot be looked at. */
 export type Stop = { readonly blocked: readonly string[] } | { readonly unreadable: string }
 
+/** Takes the events of a stream one after the other, and returns what can be sent. */
+export interface EventReader {
+  readonly stop: Stop | null
+  readonly hasRedacted: boolean
+  /**
+   * Takes an event, which may be changed in place; `json` is what it was read from. `write` writes the event
+   * anew if it has changed, else as it came.
+   */
+  push(event: unknown, json: string, write: (isChanged: boolean) => string): string
+  /** Takes an event that is not whole. */
+  passUnread(text: string): string
+  /** Looks at what cannot be replaced, before the event that has it. */
+  inspect(text: string): void
+  /** What has no texts, or ends the stream, goes through in its turn. */
+  pass(text: string, isEnd: boolean): string
+  end(): string
+}
+
 /** In UTF-16 units: longer than any match, by far. */
 const maxHeld = 1024 * 1024
 
-export class GuardedEvents {
+export class GuardedEvents implements EventReader {
   /** Set at the first thing for which nothing more must be sent. */
   stop: Stop | null = null
   hasRedacted = false
@@ -44,10 +62,6 @@ export class GuardedEvents {
     this.#report = report
   }
 
-  /**
-   * Takes an event, which is changed in place; `json` is what it was read from. Returns what can be sent.
-   * `write` writes the event anew if it has changed, else as it came.
-   */
   push(event: unknown, json: string, write: (isChanged: boolean) => string): string {
     const texts = new EventTexts(event, this.#check.patterns.mayMatch(json))
     if (texts.isTooDeep) return this.#passUnread(write(false), 'an event that nests too deep')
@@ -67,12 +81,10 @@ export class GuardedEvents {
     return this.#release()
   }
 
-  /** Takes an event that is not whole. */
   passUnread(text: string): string {
     return this.#passUnread(text, 'an event that is too large')
   }
 
-  /** Looks at what cannot be replaced. */
   inspect(text: string): void {
     this.#take(matchesIn(text, this.#check.patterns), () => false)
   }
@@ -82,7 +94,6 @@ export class GuardedEvents {
     return this.stop === null ? this.pass(text, false) : ''
   }
 
-  /** What has no texts, or ends the stream, goes through in its turn. */
   pass(text: string, isEnd: boolean): string {
     this.#hold({ size: text.length, pieces: [], isChanged: false, write: () => text })
     if (isEnd) this.#close('')

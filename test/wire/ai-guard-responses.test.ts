@@ -118,6 +118,13 @@ test('a response that cannot be looked at is blocked, and media are not looked a
   assert.equal((await chat()).text, card)
 })
 
+test('lines of JSON are redacted, and so are lines that are none', async t => {
+  const line = JSON.stringify({ response: `It is ${card}`, done: true })
+  const { chat } = await start(t, 'redact', () => answer(`${line}\n${card}\n`, 'application/x-ndjson'))
+  const mark = '[redacted:card_number]'
+  assert.equal((await chat()).text, `${line.replace(card, mark)}\n${mark}\n`)
+})
+
 test('a blocked stream ends with an error event, has nothing of the match, and is not complete', async t => {
   // So long that its beginning is sent before its end has come.
   const parts = ['It is so. '.repeat(100_000), 'It is ', '4111', ' 1111', ' 1111', ' 1111', ' and', ' more']

@@ -3,6 +3,7 @@
 
 import { GuardedStream } from '../../../src/edge/guard/guarded-stream.ts'
 import { CompiledGuard } from '../../../src/guard/compiled-guard.ts'
+import { GuardedEvents } from '../../../src/guard/guarded-events.ts'
 import { GuardReport } from '../../../src/guard/report.ts'
 import { matchesIn } from '../../../src/guard/text-scanner.ts'
 
@@ -44,7 +45,7 @@ function measure(name: string, body: string): void {
 function lookAt(body: Buffer): number {
   const startedAt = performance.now()
   matchesIn(body.toString(), request!.patterns)
-  const stream = new GuardedStream(response!, new GuardReport())
+  const stream = new GuardedStream(new GuardedEvents(response!, new GuardReport()))
   let sent = 0
   for (const event of events) sent += stream.push(event)?.length ?? 0
   if (sent === 0) throw new Error('the first token was held back')

@@ -2,17 +2,16 @@
 
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { CompiledCheck } from '../../guard/compiled-guard.ts'
-import type { Stop } from '../../guard/guarded-events.ts'
+import { GuardedEvents, type Stop } from '../../guard/guarded-events.ts'
 import { GuardReport } from '../../guard/report.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import { hasEventFrames } from '../ai-call/event-frames.ts'
-import { jsonType } from '../ai-call/rewriting.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { type BodyForm, GuardedBody } from './guarded-body.ts'
+import { GuardedBody } from './guarded-body.ts'
 import { GuardedStream } from './guarded-stream.ts'
 import { noteFindings } from './note-findings.ts'
 import { refuseBlocked, refuseUnreadable } from './refusals.ts'
+import { type BodyForm, formOf } from './response-form.ts'
 
 /** Null if it is not looked at: the gateway does not ask for that, or it has no text. */
 export function guardResponse(
@@ -48,7 +47,9 @@ export class ResponseGuard {
     this.#ai = ai
     const findings = ai.findings!
     this.#guarded =
-      form === 'events' ? new GuardedStream(check, findings) : new GuardedBody(form, check, findings)
+      form === 'events'
+        ? new GuardedStream(new GuardedEvents(check, findings))
+        : new GuardedBody(form, check, findings)
     this.holdsHead = this.#guarded.holdsHead
     // What was not looked at is not stored, also if the response ends early.
     ai.isGuarded = check.isEnforced
@@ -82,17 +83,3 @@ function refusalOf(stop: Stop): Refusal {
     ? refuseBlocked('response', stop.blocked)
     : refuseUnreadable('response', stop.unreadable)
 }
-
-/** Null for media, which are not decoded. */
-function formOf(head: ResponseHead): BodyForm | 'events' | 'unreadable' | null {
-  const { contentType, isEncoded, isEventStream } = head
-  if (contentType !== null && media.test(contentType)) return null
-  if (isEncoded || hasEventFrames(head)) return 'unreadable'
-  if (isEventStream) return 'events'
-  if (contentType === null) return 'text'
-  if (jsonType.test(contentType)) return 'json'
-  return lines.test(contentType) ? 'lines' : 'text'
-}
-
-const media = /^(?:audio|image|video|font)\/|^application\/pdf\b/i
-const lines = /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines)\b/i

@@ -7,12 +7,12 @@ import { redactJson, redactText, withoutLogprobs } from '../../guard/redact.ts'
 import type { GuardReport } from '../../guard/report.ts'
 import { matchesIn } from '../../guard/text-scanner.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
-
-/** How a body is read. */
-export type BodyForm = 'json' | 'lines' | 'text'
+import { type EventList, eventsOf } from './event-list.ts'
+import { parse } from './parse.ts'
+import type { BodyForm } from './response-form.ts'
 
 /** Far more than any real response. */
-const maxBody = 32 * 1024 * 1024
+export const maxBody = 32 * 1024 * 1024
 
 export class GuardedBody {
   readonly holdsHead = true
@@ -57,10 +57,8 @@ export class GuardedBody {
   }
 
   #guard(text: string): string {
-    if (this.#form === 'lines') return this.#guardEvents(text.split('\n').map(parse), '\n', text)
-    // Gemini streams a list of what are events elsewhere.
-    const events = this.#form === 'json' && /^\s*\[/.test(text) ? parse(text) : null
-    return Array.isArray(events) ? `${this.#guardEvents(events, ',', text)}` : this.#guardText(text)
+    const events = eventsOf(text, this.#form)
+    return events === null ? this.#guardText(text) : this.#guardEvents(events, text)
   }
 
   #guardText(text: string): string {
@@ -78,32 +76,15 @@ export class GuardedBody {
     return value === null ? json : JSON.stringify(value)
   }
 
-  #guardEvents(events: readonly unknown[], separator: ',' | '\n', text: string): string {
+  #guardEvents(events: EventList, text: string): string {
     const guarded = new GuardedEvents(this.#check, this.#report)
-    let isChanged = false
-    for (const event of events)
-      guarded.push(event, JSON.stringify(event) ?? '', changed => {
-        isChanged ||= changed
-        return ''
-      })
-    guarded.end()
+    events.read(guarded)
     this.stop = guarded.stop
-    if (!isChanged) return text
-    const written = events.map(event => (typeof event === 'string' ? event : JSON.stringify(event)))
-    return separator === ',' ? `[${written.join(',')}]` : written.join('\n')
+    return events.isChanged ? events.write() : text
   }
 
   #noteUnreadable(what: string): void {
     this.#report.note(this.#check.check, 'unreadable', this.#check.isEnforced ? 'block' : 'flag')
     if (this.#check.isEnforced) this.stop = { unreadable: what }
-  }
-}
-
-/** What is no JSON stays a text. */
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return json
   }
 }

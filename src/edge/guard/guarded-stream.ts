@@ -1,8 +1,6 @@
-// Guards an event stream on its way to the client, event by event.
+// Gives an event stream on its way to the client to what reads its events, one by one.
 
-import { type Stop, GuardedEvents } from '../../guard/guarded-events.ts'
-import type { CompiledCheck } from '../../guard/compiled-guard.ts'
-import type { GuardReport } from '../../guard/report.ts'
+import type { EventReader, Stop } from '../../guard/guarded-events.ts'
 import { CompleteEvents, eventsIn } from '../ai-call/complete-events.ts'
 
 /** Bytes of an event, far more than any has. */
@@ -10,12 +8,12 @@ const maxEvent = 16 * 1024 * 1024
 
 export class GuardedStream {
   readonly holdsHead = false
-  readonly #events: GuardedEvents
+  readonly #events: EventReader
   readonly #complete: CompleteEvents
   #isEnding = false
 
-  constructor(check: CompiledCheck, report: GuardReport) {
-    this.#events = new GuardedEvents(check, report)
+  constructor(events: EventReader) {
+    this.#events = events
     this.#complete = new CompleteEvents(maxEvent, bytes => bytesOf(this.#take(bytes)))
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { CompiledGuard } from '../../../src/guard/compiled-guard.ts'
+import { GuardedEvents } from '../../../src/guard/guarded-events.ts'
 import { GuardReport } from '../../../src/guard/report.ts'
 import { GuardedStream } from '../../../src/edge/guard/guarded-stream.ts'
 import type { GuardAction } from '../../../src/store/records/records.ts'
@@ -12,7 +13,8 @@ const card = '4111 1111 1111 1111'
 function start(action: GuardAction) {
   const rules = [{ id: 'a', isEnabled: true, action, checks: ['response'] as const, patterns: ['*'] }]
   const report = new GuardReport()
-  const stream = new GuardedStream(new CompiledGuard({ isEnabled: true, rules }).response!, report)
+  const { response } = new CompiledGuard({ isEnabled: true, rules })
+  const stream = new GuardedStream(new GuardedEvents(response!, report))
   return { stream, report }
 }
 
