@@ -8,13 +8,19 @@ export class CompiledGuard {
   /** Null if it does not look there. */
   readonly request: CompiledCheck | null
   readonly response: CompiledCheck | null
-  /** Null if it is not asked about requests. */
+  /** Null if it is not asked about them. */
   readonly requestWebhook: GuardWebhook | null
+  readonly responseWebhook: GuardWebhook | null
 
   constructor({ rules, webhook = null }: Guard) {
     this.request = compile(rules, 'request')
     this.response = compile(rules, 'response')
     this.requestWebhook = webhook?.checks.includes('request') ? webhook : null
+    this.responseWebhook = webhook?.checks.includes('response') ? webhook : null
+  }
+
+  get looksAtResponses(): boolean {
+    return this.response !== null || this.responseWebhook !== null
   }
 
   /** Of a session, which cannot be looked at: the check that redacts or blocks, if there is one. */

@@ -8,6 +8,8 @@ interface EventText {
   readonly text: string
   /** The name of what goes on with it; null if it is whole. */
   readonly channel: string | null
+  /** Of the member, or the place in its list. */
+  readonly name: string | number
   set(text: string): void
 }
 
@@ -131,7 +133,7 @@ export class EventTexts {
       const place = parent as Record<string | number, unknown>
       place[name] = text
     }
-    this.texts.push({ text, channel, set })
+    this.texts.push({ text, channel, name, set })
   }
 
   #findClosed(event: Readonly<Record<string, unknown>>): void {

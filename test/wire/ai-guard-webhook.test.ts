@@ -2,68 +2,23 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { sealWebhookSecret } from '../../src/guard/webhook/secret.ts'
 import type { Guard, GuardRule } from '../../src/store/records/records.ts'
 import { type AiSettings, call, completion, json, secrets, startAi } from '../help/ai.ts'
-import { Authority } from '../help/certificates.ts'
 import { freePort } from '../help/free-port.ts'
+import { guardSecret as secret, say, type Say, startReceiver, trusting } from '../help/guard-receiver.ts'
 import { startResponder } from '../help/origin.ts'
 import { until } from '../help/until.ts'
-
-const authority = new Authority()
-const identity = authority.issue(['localhost'])
-const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
-
-type Say = (question: Record<string, unknown>, response: ServerResponse, request: IncomingMessage) => void
-
-const say =
-  (verdict: object): Say =>
-  (_, response) =>
-    response.end(JSON.stringify(verdict))
-
-async function startReceiver(t: TestContext, handle: Say) {
-  const questions: Record<string, unknown>[] = []
-  const server = createServer(
-    { cert: identity.certificate, key: identity.key },
-    async (request, response) => {
-      const pieces = await Array.fromAsync(request)
-      const body = Buffer.concat(pieces).toString()
-      const {
-        'webhook-id': id,
-        'webhook-timestamp': timestamp,
-        'webhook-signature': signature,
-      } = request.headers
-      const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
-      const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
-      assert.equal(signature, `v1,${expected}`)
-      questions.push(JSON.parse(body))
-      handle(questions.at(-1)!, response, request)
-    },
-  )
-  let connections = 0
-  server.on('connection', () => connections++)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  t.after(() => server.closeAllConnections())
-  const { port } = server.address() as AddressInfo
-  return { url: `https://localhost:${port}/guard`, port, questions, connections: () => connections }
-}
 
 interface Settings {
   readonly rules?: readonly GuardRule[]
   readonly timeout?: number
   readonly webhooks?: AiSettings['webhooks']
 }
-
-const trusting = { isAllowed: () => true, ca: authority.certificate }
 
 async function startGuarded(t: TestContext, url: string, settings: Settings = {}) {
   const { rules = [], timeout = 5_000, webhooks = trusting } = settings

@@ -11,8 +11,6 @@ export const checks = ['REQUEST', 'RESPONSE'] as const satisfies readonly Upperc
 export const profiles: readonly string[] = [everyPattern, ...patternNames]
 export const idPattern = /^[A-Za-z0-9_-]{1,64}$/
 
-/** What a webhook may be asked about. */
-export const webhookChecks = ['REQUEST'] as const satisfies readonly Uppercase<GuardCheck>[]
 /** Ms. */
 export const webhookTimeout = { least: 100, usual: 5_000, most: 30_000 }
 /** 24 to 64 bytes, as Standard Webhooks has them. */
@@ -37,10 +35,9 @@ function readWebhook(field: Field): GuardDraft['webhook'] {
   const { url, check, timeout, secret } = field.members(['url', 'check'], ['timeout', 'secret'])
   const { least, usual, most } = webhookTimeout
   const secretFlaw = 'must be whsec_ and 24 to 64 bytes in base64'
-  const items = check.items(1, webhookChecks.length)
   return {
     url: url.by(webhookUrl) ?? '',
-    checks: items.flatMap(item => item.oneOf(webhookChecks) ?? []).map(lower),
+    checks: listOf(check, checks).map(lower),
     timeout: timeout.integer(least, most) ?? usual,
     secret: secret.ruled(text => (secretPattern.test(text) ? null : secretFlaw)),
   }

@@ -13,16 +13,7 @@ import {
   whole,
 } from '../schema/schema.ts'
 import { maxUrlLength } from '../http/webhook-url.ts'
-import {
-  actions,
-  checks,
-  idPattern,
-  maxPolicies,
-  profiles,
-  secretPattern,
-  webhookChecks,
-  webhookTimeout,
-} from './body.ts'
+import { actions, checks, idPattern, maxPolicies, profiles, secretPattern, webhookTimeout } from './body.ts'
 
 const id: Schema = { ...text, pattern: idPattern.source }
 const action = about(
@@ -41,7 +32,7 @@ const webhookMembers = {
     maxLength: maxUrlLength,
     pattern: '^https://[!-~]+$',
   }),
-  check: about('What the webhook is asked about.', listOf(oneOf(webhookChecks), 1, webhookChecks.length)),
+  check: about('What the webhook is asked about.', listOf(oneOf(checks), 1, checks.length)),
 }
 const timeout = about(
   `Ms for a verdict, ${webhookTimeout.usual} by default; a call without one is refused.`,

@@ -125,7 +125,7 @@ export class AiExchange {
   /** Whether the gateway reads the response, so that it must not be encoded. */
   get readsResponse(): boolean {
     if (this.rewriting !== null || this.isReusable || this.idempotencyKey !== null) return true
-    return this.guard !== null && this.guard.response !== null
+    return this.guard?.looksAtResponses === true
   }
 }
 

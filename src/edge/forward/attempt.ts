@@ -95,6 +95,8 @@ export class Attempt implements ConnectionRequest {
   #held: HeldResponse | null = null
   /** Of a stream that is decoded for callers of another API. */
   #frames: EventFrames | null = null
+  /** The end of a response of which some is held back. */
+  #heldEnd: { readonly trailers: string[] | null } | null = null
   /** Null once content has begun, and for other responses. */
   #firstContent: FirstContent | null = null
 
@@ -185,7 +187,7 @@ export class Attempt implements ConnectionRequest {
 
   release(): void {
     this.#isReleased = true
-    this.#relaying?.release()
+    this.#relaying?.close()
     if (this.#lease === null) this.#origin.cancel(this)
     else this.takeLease().destroy()
     this.endUpload()
@@ -208,7 +210,7 @@ export class Attempt implements ConnectionRequest {
     if (this.#lease === null || this.#wait === 'connecting' || this.#wait === 'sending') return false
     const { tap, plane } = this.#x
     const held = this.#held
-    this.#relaying?.release()
+    this.#relaying?.close()
     const call = new AbandonedCall(this.#x, tap!, this.takeLease())
     if (held === null) return true
     call.head(held.head)
@@ -236,7 +238,8 @@ export class Attempt implements ConnectionRequest {
   relay({ head, body, whole = null }: ResponseEvent): void {
     this.endUpload()
     this.#framing = body.framing
-    const relaying = relay(this.#x, this.#lease!, head, body, { whole, isDecoded: this.#frames !== null })
+    const circumstances = { whole, isDecoded: this.#frames !== null, owner: this }
+    const relaying = relay(this.#x, this.#lease!, head, body, circumstances)
     if (relaying === null) return this.#reportUnusable('GH_BAD_ANSWER')
     if ('error' in relaying) return this.#reportGuarded(relaying)
     this.#relaying = relaying
@@ -249,17 +252,19 @@ export class Attempt implements ConnectionRequest {
   body(bytes: Buffer): void {
     // A response that came early is as alive as the request that still goes on.
     if (this.#relaying !== null) this.#awaitMore()
+    if (this.#heldEnd !== null) return
     this.#bufferedBody?.keep(bytes)
     this.#sent(this.#streamed!.data(bytes))
   }
 
   flushBody(): void {
-    if (this.#streamed !== null) this.#sent(this.#streamed.flush())
+    if (this.#streamed !== null && this.#heldEnd === null) this.#sent(this.#streamed.flush())
   }
 
   bodyEnd(): void {
     const x = this.#x
     this.endUpload()
+    if (this.#heldEnd !== null) return
     this.#streamed!.end(trailersOf(x))
     x.bodySentAt = x.plane.clock.monotonic()
     this.#await(this.#lease!)
@@ -326,6 +331,7 @@ export class Attempt implements ConnectionRequest {
   flushResponse(): void {
     if (this.#relaying === null) return
     this.#relaying.flush()
+    if (this.#relaying.isHeldUp) this.#awaitMore()
     if (this.#x.ai?.course != null && this.#x.stage !== 'none') this.#owner.begun()
   }
 
@@ -335,12 +341,28 @@ export class Attempt implements ConnectionRequest {
     if (this.#held !== null && !this.#endHeld(this.#held)) return
     if (!this.isBlamed) x.member!.health.succeeded()
     if (!this.#relaying!.bodyEnd()) return this.#reportStopped(this.#relaying!)
+    if (!this.#relaying!.isAsking) return this.#finish(this.takeLease(), trailers)
+    this.#heldEnd = { trailers }
+    this.takeLease().giveBack()
+    this.#awaitMore()
+  }
+
+  #finish(lease: Lease | null, trailers: string[] | null): void {
+    const x = this.#x
     if (x.ai !== null && x.ai.flight !== null) shareEnd(x, x.ai, x.ai.flight, this.#framing)
-    const lease = this.takeLease()
     x.handler = null
     const isSent = this.#relaying!.end(trailers)
-    lease.giveBack()
+    lease?.giveBack()
     if (isSent) x.client.finish(x)
+  }
+
+  decided(): void {
+    const relaying = this.#relaying!
+    if (relaying.refusal !== null) return this.#reportStopped(relaying)
+    if (this.#x.ai!.course !== null && this.#x.stage !== 'none') this.#owner.begun()
+    if (this.#heldEnd !== null && !relaying.isAsking) return this.#finish(null, this.#heldEnd.trailers)
+    this.#awaitMore()
+    if (!relaying.isClientBehind) relaying.resume()
   }
 
   acceptsUpgrade(head: ResponseHead): boolean {
@@ -424,7 +446,9 @@ export class Attempt implements ConnectionRequest {
 
   /** Until its content begins, a provider is still thinking. */
   #awaitMore(): void {
-    if (this.#firstContent === null) this.#enter('relaying', this.timeouts.idle)
+    const isHeldUp = this.#heldEnd !== null || this.#relaying?.isHeldUp === true
+    if (isHeldUp) this.deadline = Number.POSITIVE_INFINITY
+    else if (this.#firstContent === null) this.#enter('relaying', this.timeouts.idle)
     else this.#enter('waiting', this.timeouts.response)
   }
 

@@ -15,9 +15,23 @@ import type { Lease } from '../origin/lease.ts'
 import { remainingTrailers } from '../rewrite/headers.ts'
 import { EventStream } from '../exchange/event-stream.ts'
 import { guardResponse, type ResponseGuard } from '../guard/guard-response.ts'
+import { type HeldResponse, holdResponse } from '../guard/held-response.ts'
 import { DeferredSink } from './deferred-sink.ts'
 import { relayedFraming, relayedHead, rewritten } from './response-heads.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
+
+interface Circumstances {
+  /** The bytes of a body that was held to its end. */
+  readonly whole: Buffer | null
+  readonly isDecoded: boolean
+  readonly owner: RelayOwner
+}
+
+interface RelayOwner {
+  /** Some of what was held back may go on, or nothing may. */
+  decided(): void
+  crashed(bug: unknown): void
+}
 
 /** Null if the response must be rewritten but cannot be; a refusal if the guard cannot look at it. */
 export function relay(
@@ -25,7 +39,7 @@ export function relay(
   lease: Lease,
   head: ResponseHead,
   body: ResponseBody,
-  { whole, isDecoded }: { readonly whole: Buffer | null; readonly isDecoded: boolean },
+  { whole, isDecoded, owner }: Circumstances,
 ): Relaying | Refusal | null {
   x.releaseLongWork()
   x.status = head.status
@@ -42,23 +56,27 @@ export function relay(
   if (rewriter === false) return null
   const guard = x.ai === null || body.framing === 'none' ? null : guardResponse(x, x.ai, head)
   if (guard !== null && 'error' in guard) return guard
-  if (guard !== null) x.tap?.noteHead(frames === null ? head : asEventStream(head), true)
+  const held = x.ai === null || body.framing === 'none' ? null : holdResponse(x, x.ai, head)
+  if (held !== null && 'error' in held) return held
+  if (guard !== null || held !== null) x.tap?.noteHead(frames === null ? head : asEventStream(head), true)
   const budget = x.ai === null ? null : x.ai.budget
   if (budget !== null && x.tap?.head?.isEventStream && !head.isEncoded)
     x.plane.checkpoints.add(budget, x.tap, x.sentAt, x.respondedAt)
   x.responseFraming = relayedFraming(
     body,
-    isDecoded || rewriter !== null || guard !== null || encoding !== null,
+    isDecoded || rewriter !== null || guard !== null || held !== null || encoding !== null,
   )
   const open = () => x.client.relay(x, relayedHead(x, head, decision))
-  const sink = guard?.holdsHead ? new DeferredSink(open) : open()
+  const sink = guard?.holdsHead || held !== null ? new DeferredSink(open) : open()
   const flight = x.ai === null ? null : shareHead(x.ai, head)
-  return new Relaying(x, lease, sink, { rewriter, guard, frames, encoding, flight })
+  return new Relaying(x, lease, sink, { rewriter, guard, held, frames, encoding, flight, owner })
 }
 
 interface Changes {
   readonly rewriter: Rewriter | null
   readonly guard: ResponseGuard | null
+  readonly held: HeldResponse | null
+  readonly owner: RelayOwner
   /** Decodes what the log notes. */
   readonly frames: EventFrames | null
   readonly encoding: Encoding | null
@@ -75,6 +93,8 @@ export class Relaying {
   readonly #flight: Flight | null
   readonly #rewriter: Rewriter | null
   readonly #guard: ResponseGuard | null
+  readonly #held: HeldResponse | null
+  readonly #owner: RelayOwner
   readonly #compressed: CompressedBody | null
   readonly #frames: EventFrames | null
 
@@ -82,16 +102,20 @@ export class Relaying {
     x: Exchange,
     lease: Lease,
     sink: ResponseSink,
-    { rewriter, guard, frames, encoding, flight }: Changes,
+    { rewriter, guard, held, owner, frames, encoding, flight }: Changes,
   ) {
     this.#x = x
     this.#lease = lease
     this.#rewriter = rewriter
     this.#guard = guard
+    this.#held = held
+    this.#owner = owner
+    if (held !== null) held.owner = this
     this.#frames = frames
     this.#compressed = encoding === null ? null : new CompressedBody(x, sink, encoding, this)
     this.#sink = this.#compressed ?? sink
-    this.copiesData = rewriter === null && guard === null && flight === null && this.#sink.copiesData === true
+    const isUnchanged = rewriter === null && guard === null && held === null
+    this.copiesData = isUnchanged && flight === null && this.#sink.copiesData === true
     this.#flight = flight
     if (flight !== null) flight.resume = () => this.resume()
     if (encoding !== null) x.compressed = this.#compressed
@@ -99,7 +123,18 @@ export class Relaying {
 
   /** Why nothing more may be sent, if the guard has said so. */
   get refusal(): Refusal | null {
-    return this.#guard === null ? null : this.#guard.refusal
+    const refusal = this.#guard === null ? null : this.#guard.refusal
+    return refusal === null && this.#held !== null ? this.#held.refusal : refusal
+  }
+
+  /** Whether the webhook of the guard has still to let something pass. */
+  get isAsking(): boolean {
+    return this.#held?.isAsking === true
+  }
+
+  /** Whether it is not for the provider that the response does not go on. */
+  get isHeldUp(): boolean {
+    return this.#held?.isAsking === true && this.#held.isFull
   }
 
   /** False if the bytes cannot be rewritten, or the guard stops the response. */
@@ -108,11 +143,12 @@ export class Relaying {
     if (x.tap !== null) this.#note(x.tap, bytes)
     if (this.#rewriter !== null) return this.#rewrite(this.#rewriter.push(bytes))
     if (this.#guard !== null) return this.#guarded(this.#guard, this.#guard.push(bytes))
-    this.#write(bytes)
-    return true
+    return this.#passOn(bytes, false)
   }
 
   flush(): void {
+    this.#held?.flush()
+    if (this.isHeldUp && this.#lease.isHeld) this.#lease.pause()
     if (!this.#rewriter?.holdsHead && !this.#guard?.holdsHead) this.#written(this.#sink.flush())
   }
 
@@ -121,8 +157,9 @@ export class Relaying {
     const guard = this.#guard
     const isRewritten = this.#rewriter === null || this.#rewrite(this.#rewriter.end())
     const isWhole = isRewritten && (guard === null || this.#guarded(guard, guard.end()))
+    if (isWhole) this.#held?.end(guard !== null && this.#x.ai!.isGuarded)
     this.#compressed?.bodyEnd()
-    return isWhole
+    return isWhole && this.refusal === null
   }
 
   /** The client has left, and the response goes on for others. */
@@ -143,17 +180,33 @@ export class Relaying {
 
   resume(): void {
     this.isClientBehind = false
-    if (this.#lease.isHeld) this.#lease.resume()
+    if (this.#lease.isHeld && !this.isHeldUp) this.#lease.resume()
+  }
+
+  /** Sends what the webhook has let pass. */
+  release(bytes: Buffer): void {
+    this.#x.tap?.noteRelayed(bytes)
+    this.#write(bytes)
+  }
+
+  decided(): void {
+    if (this.refusal === null) this.flush()
+    this.#owner.decided()
+  }
+
+  crashed(bug: unknown): void {
+    this.#owner.crashed(bug)
   }
 
   /** Sends what came before a fault, unless an error can still replace it. */
   breakOff(): void {
     if (this.#x.stage === 'begun') this.#sink.flush()
-    this.release()
+    this.close()
   }
 
   /** A compressed body must not look complete. */
-  release(): void {
+  close(): void {
+    this.#held?.close()
     if (this.#compressed === null) return
     this.#compressed.close()
     if (this.#x.stage === 'none') this.#x.compressed = null
@@ -168,17 +221,24 @@ export class Relaying {
     if (bytes === false) return false
     if (bytes === null) return true
     if (this.#guard !== null) return this.#guarded(this.#guard, this.#guard.push(bytes))
-    this.#x.tap?.noteRelayed(bytes)
-    this.#write(bytes)
-    return true
+    return this.#passOn(bytes, true)
   }
 
   #guarded(guard: ResponseGuard, bytes: Buffer | null): boolean {
-    if (bytes !== null) {
-      this.#x.tap?.noteRelayed(bytes)
+    if (bytes !== null) this.#passOn(bytes, true)
+    return guard.refusal === null && this.refusal === null
+  }
+
+  /** False if the webhook stops the response. */
+  #passOn(bytes: Buffer, isRewritten: boolean): boolean {
+    const held = this.#held
+    if (held === null) {
+      if (isRewritten) this.#x.tap?.noteRelayed(bytes)
       this.#write(bytes)
+      return true
     }
-    return guard.refusal === null
+    held.push(bytes)
+    return held.refusal === null
   }
 
   #write(bytes: Buffer): void {

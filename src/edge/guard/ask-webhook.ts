@@ -8,7 +8,7 @@ import { GuardReport } from '../../guard/report.ts'
 import { type GuardWebhooks, maxQuestion } from '../../guard/webhook/guard-webhooks.ts'
 import { replaceTexts, textsOf } from '../../guard/webhook/json-texts.ts'
 import type { Verdict as WebhookVerdict } from '../../guard/webhook/verdict.ts'
-import type { GuardAction, GuardWebhook } from '../../store/records/records.ts'
+import type { GuardAction, GuardCheck, GuardWebhook } from '../../store/records/records.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, RequestHandler, Verdict } from '../exchange/exchange.ts'
 import { noteFindings } from './note-findings.ts'
@@ -19,15 +19,20 @@ import { replaceBody } from './replace-body.ts'
  * Refuses what the webhook blocks or cannot be asked about (403), and all that it gives no verdict about
  * (503).
  */
-export function askWebhook(x: Exchange, ai: AiExchange, { requestWebhook }: CompiledGuard): Verdict {
+export function askWebhook(
+  x: Exchange,
+  ai: AiExchange,
+  { requestWebhook, responseWebhook }: CompiledGuard,
+): Verdict {
   const webhooks = x.plane.ai!.guardWebhooks
-  if (requestWebhook === null || webhooks === null) return null
-  ai.findings ??= new GuardReport()
-  if (x.upgrade === 'requested') return unreadable(x, ai, 'the frames of a WebSocket')
+  if (webhooks === null) return null
+  if (x.upgrade === 'requested' && (requestWebhook ?? responseWebhook) !== null)
+    return unreadable(x, ai, requestWebhook === null ? 'response' : 'request', 'the frames of a WebSocket')
+  if (requestWebhook === null) return null
   const body = ai.received ?? ai.body
   if (body === null || body.length === 0) return null
   const json = readJson(body, ai.fields, ai.received !== null)
-  if (json === null) return unreadable(x, ai, 'a body that is no plain JSON in UTF-8')
+  if (json === null) return unreadable(x, ai, 'request', 'a body that is no plain JSON in UTF-8')
   const texts = textsOf(json)
   if (texts.length === 0) return null
   return ask(x, ai, webhooks, requestWebhook, texts)
@@ -52,30 +57,17 @@ async function ask(
   } as const
   const outcome = await webhooks.ask(question, asking.signal)
   if (x.handler === asking) x.handler = null
-  switch (outcome) {
-    case 'too_large':
-      return unreadable(x, ai, `a request with more than ${maxQuestion} bytes of text`)
-    case 'busy':
-      return refuseUndecided('its webhook is asked too much at once', 1)
-    case 'timeout':
-      return refuseUndecided('its webhook did not respond in time', null)
-    case 'unreachable':
-    case 'left':
-      return refuseUndecided('its webhook cannot be reached', null)
-    case 'invalid':
-      return refuseUndecided('its webhook did not respond with a verdict', null)
-    case 'no_secret':
-      return refuseUndecided('the secret of its webhook cannot be read here', null)
-    default:
-      return obey(x, ai, outcome)
-  }
+  if (outcome === 'too_large')
+    return unreadable(x, ai, 'request', `a request with more than ${maxQuestion} bytes of text`)
+  return typeof outcome === 'string' ? refuseUndecided('request', outcome) : obey(x, ai, outcome)
 }
 
 function obey(x: Exchange, ai: AiExchange, verdict: WebhookVerdict): Refusal | null {
   if (verdict.kind === 'allow') return null
   const { kind, names } = verdict
   const action: GuardAction = kind === 'replace' ? 'redact' : kind
-  for (const name of names) ai.findings!.note('request', name, action)
+  ai.findings ??= new GuardReport()
+  for (const name of names) ai.findings.note('request', name, action)
   noteFindings(x, ai)
   if (kind === 'block') return refuseBlocked('request', names)
   return kind === 'replace' ? replace(x, ai, verdict.texts) : null
@@ -90,13 +82,16 @@ function replace(x: Exchange, ai: AiExchange, texts: ReadonlyMap<string, string>
     if (json === null) isReplaced = false
     return json === null ? body : Buffer.from(json)
   })
-  return isReplaced ? null : unreadable(x, ai, 'a text that cannot be replaced as its webhook wants')
+  return isReplaced
+    ? null
+    : unreadable(x, ai, 'request', 'a text that cannot be replaced as its webhook wants')
 }
 
-function unreadable(x: Exchange, ai: AiExchange, what: string): Refusal {
-  ai.findings!.note('request', 'unreadable', 'block')
+function unreadable(x: Exchange, ai: AiExchange, check: GuardCheck, what: string): Refusal {
+  ai.findings ??= new GuardReport()
+  ai.findings.note(check, 'unreadable', 'block')
   noteFindings(x, ai)
-  return refuseUnreadable('request', what)
+  return refuseUnreadable(check, what)
 }
 
 /** Takes back the question of a caller who leaves. */

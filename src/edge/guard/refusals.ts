@@ -2,6 +2,7 @@
 
 import { fault } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
+import type { NoVerdict } from '../../guard/webhook/guard-webhooks.ts'
 import type { GuardCheck } from '../../store/records/records.ts'
 
 /** Refuses what has something that the guard blocks. */
@@ -20,18 +21,28 @@ export function refuseUnreadable(check: GuardCheck, what: string): Refusal {
 }
 
 /** Refuses what a webhook has no verdict about, since it must not pass without one (503). */
-export function refuseUndecided(why: string, retryAfter: number | null): Refusal {
-  const cause = fault('guard_unavailable', why)
+export function refuseUndecided(check: GuardCheck, outcome: Exclude<NoVerdict, 'too_large'>): Refusal {
+  const cause = fault('guard_unavailable', check, reasons[outcome])
+  const remains =
+    check === 'request' ? 'Nothing was sent to a provider.' : 'What the provider responded is not passed on.'
   const wording = {
     heading: 'The guard did not decide',
     detail: `${cause.message}.`,
-    guidance:
-      '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider.',
+    guidance: `**Wait and retry.** Try again no sooner than {retry_after} s from now. ${remains}`,
     isOfRequest: true,
   }
-  const facts = { faults: [cause], wording, ...(retryAfter !== null && { retryAfter }) }
+  const facts = { faults: [cause], wording, ...(outcome === 'busy' && { retryAfter: 1 }) }
   return refuse('service_unavailable', facts, { code: 'GH_GUARD_WEBHOOK' })
 }
+
+const reasons = {
+  busy: 'its webhook is asked too much at once',
+  timeout: 'its webhook did not respond in time',
+  unreachable: 'its webhook cannot be reached',
+  left: 'its webhook cannot be reached',
+  invalid: 'its webhook did not respond with a verdict',
+  no_secret: 'the secret of its webhook cannot be read here',
+} as const
 
 /** The wording is for events of streams, which have no faults. */
 function refuseAs(cause: ReturnType<typeof fault>, heading: string): Refusal {

@@ -310,9 +310,9 @@ export const apiFaults = {
   guard_unavailable: {
     code: 2031,
     status: 503,
-    sentence: (why: string) =>
-      `The guard of the gateway cannot decide about the request: ${why}; if that lasts, the operator should check the webhook of the guard`,
-    when: 'The webhook of the guard of the gateway gave no verdict about the request of an AI call, which then goes nowhere.',
+    sentence: (check: string, why: string) =>
+      `The guard of the gateway cannot decide about the ${check}: ${why}; if that lasts, the operator should check the webhook of the guard`,
+    when: 'The webhook of the guard of the gateway gave no verdict about the request of an AI call or the response to it, which then goes nowhere.',
   },
   call_beyond_limit: {
     code: 10000,

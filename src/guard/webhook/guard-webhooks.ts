@@ -17,17 +17,19 @@ const limits = { all: 256, account: 64, bytes: 64 * MiB }
 export const maxQuestion = MiB
 const maxResponse = 2 * MiB + 64 * KiB
 
-interface Question {
+export interface Question {
   readonly gateway: Pick<Gateway, 'account' | 'id'>
   readonly webhook: GuardWebhook
   readonly check: GuardCheck
   readonly ray: string
   readonly model: string | null
   readonly texts: readonly string[]
+  /** Of a stream: for each text, how many UTF-16 units of it cannot change any more. */
+  readonly before?: readonly number[] | undefined
 }
 
 /** Why there is no verdict; `left` if nobody waits for it any more. */
-type NoVerdict = 'too_large' | 'busy' | 'timeout' | 'unreachable' | 'invalid' | 'no_secret' | 'left'
+export type NoVerdict = 'too_large' | 'busy' | 'timeout' | 'unreachable' | 'invalid' | 'no_secret' | 'left'
 
 interface GuardWebhooksParts extends Pick<WebhookClientOptions, 'isAllowed' | 'ca'> {
   readonly secrets: () => SecretKeys | null
@@ -131,7 +133,7 @@ interface Outcome {
   readonly reason: string
 }
 
-function bodyOf({ gateway, check, ray, model, texts }: Question): string {
+function bodyOf({ gateway, check, ray, model, texts, before }: Question): string {
   const { account, id } = gateway
   return JSON.stringify({
     type: 'guard.check',
@@ -141,5 +143,6 @@ function bodyOf({ gateway, check, ray, model, texts }: Question): string {
     ray,
     model,
     texts,
+    before,
   })
 }

@@ -1,7 +1,7 @@
 // The texts of JSON, which a webhook is asked about and may replace. Numbers and all else stay as they are.
 
 /** Their values say what something is: they are looked at, but to replace them would change the call. */
-const structural: ReadonlySet<string> = new Set(['model', 'role', 'type'])
+export const structural: ReadonlySet<string> = new Set(['model', 'role', 'type'])
 
 const isName = /[ \t\r\n]*:/y
 const isBlank = /^[ \t\r\n]*$/
@@ -35,7 +35,7 @@ export function replaceTexts(json: string, replacements: ReadonlyMap<string, str
   return missing.size === 0 && !isKept ? replaced : null
 }
 
-function isBase64(text: string): boolean {
+export function isBase64(text: string): boolean {
   const start = dataUrl.exec(text)?.[0].length ?? 0
   return (start > 0 || text.length >= minBase64) && !otherThanBase64.test(text.slice(start))
 }
