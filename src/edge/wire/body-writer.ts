@@ -27,7 +27,7 @@ export class BodyWriter {
   hasBegun = false
   readonly #sink: ByteSink
   readonly #isChunked: boolean
-  #pending: string
+  #pending: string | Buffer
 
   constructor(sink: ByteSink, head: string, framing: Framing) {
     this.#sink = sink
@@ -37,12 +37,16 @@ export class BodyWriter {
 
   data(bytes: Buffer): boolean {
     if (bytes.length > maxCopied) return this.#writeLarge(bytes)
+    if (!this.#isChunked && !this.hasBegun) {
+      if (typeof this.#pending === 'string') return this.#join(this.#pending, bytes)
+      this.flush()
+    }
     this.#pending += this.#isChunked ? chunkText(bytes) : bytes.toString('latin1')
     return true
   }
 
   flush(): boolean {
-    if (this.#pending === '') return true
+    if (this.#pending.length === 0) return true
     const pending = this.#pending
     this.#pending = ''
     this.hasBegun = true
@@ -52,6 +56,15 @@ export class BodyWriter {
   end(trailers: readonly string[] | null): void {
     if (this.#isChunked) this.#pending += lastChunk(trailers)
     this.flush()
+  }
+
+  /** A body in one piece is most of its message: as text, V8 would have it twice. */
+  #join(head: string, body: Buffer): true {
+    const message = Buffer.allocUnsafe(head.length + body.length)
+    message.write(head, 'latin1')
+    message.set(body, head.length)
+    this.#pending = message
+    return true
   }
 
   #writeLarge(bytes: Buffer): boolean {
