@@ -19,7 +19,7 @@ export class Capture {
   /** Bytes of the whole body so far. */
   size = 0
   readonly #limit: number
-  readonly #pieces: Buffer[] = []
+  #pieces: Buffer[] | null = null
   #headSize = 0
   #block: Buffer | null = null
   #blockUsed = 0
@@ -53,7 +53,7 @@ export class Capture {
   /** Returns the beginning of the body, or all of it. */
   head(): Buffer {
     this.#seal()
-    const pieces = this.#pieces
+    const pieces = this.#pieces ?? []
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
@@ -71,11 +71,11 @@ export class Capture {
 
   #keep(bytes: Buffer): void {
     this.#headSize += bytes.length
-    const isFirst = this.#pieces.length === 0 && this.#block === null
+    const isFirst = this.#pieces === null && this.#block === null
     if (!isFirst && bytes.length < smallPiece) return this.#gather(bytes)
     this.#seal()
     const isPinning = bytes.length * maxPinned < bytes.buffer.byteLength
-    this.#pieces.push(isPinning ? Buffer.from(bytes) : ownBytes(bytes))
+    this.#add(isPinning ? Buffer.from(bytes) : ownBytes(bytes))
   }
 
   #gather(bytes: Buffer): void {
@@ -87,9 +87,15 @@ export class Capture {
 
   #seal(): void {
     if (this.#block === null) return
-    this.#pieces.push(this.#block.subarray(0, this.#blockUsed))
+    this.#add(this.#block.subarray(0, this.#blockUsed))
     this.#block = null
     this.#blockUsed = 0
+  }
+
+  /** Most bodies come in one piece: a list that grows takes room for sixteen more. */
+  #add(piece: Buffer): void {
+    if (this.#pieces === null) this.#pieces = [piece]
+    else this.#pieces.push(piece)
   }
 
   #overflow(bytes: Buffer, room: number): void {
