@@ -2,6 +2,7 @@
 
 const titles: Readonly<Record<string, string>> = {
   identity: 'Who you are',
+  own: 'APIs of this site',
   account_and_billing: 'Account and people',
   ai_and_machine_learning: 'AI',
   analytics: 'Analytics',

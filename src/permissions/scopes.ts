@@ -1,9 +1,11 @@
 // Every scope that a client can ask for: those of identity, and one for each permission.
 
+import { memoizeEach } from '../base/memo.ts'
+import type { ScopeConfig } from '../config/model/scope-config.ts'
 import { permissions } from './permissions.ts'
 import type { GrantType } from '../store/records/oauth-client.ts'
 
-interface OAuthScope {
+export interface OAuthScope {
   readonly id: string
   readonly name: string
   readonly category: string
@@ -11,6 +13,8 @@ interface OAuthScope {
   readonly scopes: readonly string[]
   /** About the user, and opens nothing of an account. */
   readonly isIdentity: boolean
+  /** For routes of the operator; absent for false. Neither does it open anything of an account. */
+  readonly isOwn?: boolean
 }
 
 const refreshing = 'offline_access'
@@ -83,6 +87,21 @@ export const oauthScopes: readonly OAuthScope[] = [
     isIdentity: false,
   })),
 ]
+
+/** Returns all scopes: those of this gateway, then those that the operator defines. */
+export const scopesWith = memoizeEach((own: readonly ScopeConfig[]): readonly OAuthScope[] => [
+  ...oauthScopes,
+  ...own.map(({ id, description }) => ({
+    ...{ id, name: nameOf(id), category: 'own', description, scopes: ['svc.api.user'] },
+    ...{ isIdentity: false, isOwn: true },
+  })),
+])
+
+/** As the names of the others are. */
+function nameOf(id: string): string {
+  const words = id.split(/[._]/)
+  return words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join(' ')
+}
 
 /** What `user.read` includes, by the names of OpenID Connect (Core section 5.4). */
 const ofUserRead: readonly string[] = ['email', 'profile']

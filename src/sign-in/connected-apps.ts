@@ -5,7 +5,7 @@ import type { ClientInfo } from '../people/records/client-info.ts'
 import { removeGrant } from '../oauth/grants/end-grant.ts'
 import { apisOf } from '../oauth/grants/resource-indicator.ts'
 import { findGrantOfUser } from '../oauth/grants/iterate-grants.ts'
-import { oauthScopes } from '../permissions/scopes.ts'
+import type { RouteResources } from '../oauth/grants/route-resources.ts'
 import { auditOf, inPerson, type KnownUser } from '../store/records/audit-entry.ts'
 import type { OAuthGrant } from '../store/records/oauth-grant.ts'
 import { everybody } from '../store/records/people.ts'
@@ -18,9 +18,16 @@ const maxApps = 100
 export class Grants {
   readonly #store: Store
   readonly #apiOf: (resource: string) => Api | null
+  readonly #routes: RouteResources
   readonly #clock: Clock
 
-  constructor(store: Store, apiOf: (resource: string) => Api | null, clock: Clock = systemClock) {
+  constructor(
+    store: Store,
+    apiOf: (resource: string) => Api | null,
+    routes: RouteResources,
+    clock: Clock = systemClock,
+  ) {
+    this.#routes = routes
     this.#store = store
     this.#apiOf = apiOf
     this.#clock = clock
@@ -54,9 +61,10 @@ export class Grants {
       this.#store.oauthClients.get(clientAccount, client),
       account === everybody ? null : this.#store.accounts.get(account),
     ])
-    const names = oauthScopes.filter(scope => scopes.includes(scope.id)).map(({ name }) => name)
+    const names = this.#routes.scopes.filter(scope => scopes.includes(scope.id)).map(({ name }) => name)
     const app = oauthClient?.record.name ?? 'An app that was deleted'
     const apis = apisOf(resource, this.#apiOf)
-    return { id, app, account: place?.name ?? null, scopes: names, apis, createdAt }
+    const resources = resource.filter(one => this.#apiOf(one) === null && this.#routes.at(one) !== null)
+    return { id, app, account: place?.name ?? null, scopes: names, apis, resources, createdAt }
   }
 }

@@ -83,6 +83,7 @@ function pageFor(ask: Ask, step: ConsentStep, retry: Retry = {}): Page | PageRes
         accounts: step.accounts,
         scopes: step.scopes,
         apis: step.apis,
+        resources: step.resources,
         remembered: step.remembered,
         chosen: chosenIn(ask, step.scopes) ?? step.remembered,
       })

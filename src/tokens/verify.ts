@@ -7,7 +7,7 @@ import { ownText } from '../base/text/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lent } from '../store/cache/cache-handover.ts'
 import { ReadThrough, type RecordChange } from '../store/cache/read-through.ts'
-import type { Api, Token } from '../store/records/records.ts'
+import type { Actor, Api, Token } from '../store/records/records.ts'
 import { type MaybeAtOnce, type Store, StoreUnreachable } from '../store/contract/store.ts'
 import { RecentTokenFilter } from './recent-token-filter.ts'
 import { digestOf, isWellFormed } from './token.ts'
@@ -232,7 +232,7 @@ export class TokenVerifier {
     const now = this.#clock.now()
     if (token.notBefore !== null && now < token.notBefore) return 'not_yet_valid'
     if (token.expiresOn !== null && now >= token.expiresOn) return 'expired'
-    if (token.actor !== undefined && (api === 'route' || !token.actor.apis.includes(api))) return 'other_api'
+    if (token.actor !== undefined && !opens(token.actor, api)) return 'other_api'
     if (token.person !== undefined && api !== 'ai') return 'other_api'
     if (denied !== null || allowed !== null) {
       if (address === null) return 'address_unknown'
@@ -247,6 +247,10 @@ export class TokenVerifier {
     if (used === undefined) return
     compiled.reportFrom = compiled.token.actor === undefined ? used(compiled.token) : Infinity
   }
+}
+
+function opens({ apis, resources }: Actor, what: Opened): boolean {
+  return what === 'route' ? resources !== undefined : apis.includes(what)
 }
 
 function reachOf(token: Token | null, people: PeopleOfTokens | null): MaybeAtOnce<Token | null> {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import { noRoutes } from '../help/route-resources.ts'
 import pino from 'pino'
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
 import type { GatewayEndpoint } from '../../src/dashboard/page/gateway-endpoint.ts'
@@ -49,7 +50,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
   server.apps = [
     new SignInFace({
       ...parts,
-      grants: new Grants(store, () => 'management', clock),
+      grants: new Grants(store, () => 'management', noRoutes, clock),
       interactions: null,
       hasDashboard: () => true,
     }),

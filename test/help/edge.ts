@@ -147,6 +147,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
         refreshTokenMost: 180 * 86_400_000,
       },
     },
+    scopes: [],
     people: { signUp: 'invited', openid: null },
     ai: {
       hosts: [],

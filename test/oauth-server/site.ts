@@ -16,6 +16,7 @@ import { type ClientSettings, newClient } from '../../src/oauth/clients/client.t
 import { mintSecret } from '../../src/oauth/clients/secret.ts'
 import { AuthorizationServer } from '../../src/oauth-server/authorization-server.ts'
 import { AccessTokens } from '../../src/oauth/grants/access-tokens.ts'
+import type { RouteResources } from '../../src/oauth/grants/route-resources.ts'
 import { areSuper, roles } from '../../src/permissions/roles.ts'
 import type { OAuthClient } from '../../src/store/records/oauth-client.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -24,6 +25,7 @@ import { createAccount } from '../../src/process/store/new-account.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import { TokenTags } from '../../src/tokens/token-tags.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
+import { noRoutes } from '../help/route-resources.ts'
 
 export const callback = 'https://app.example/callback'
 
@@ -56,6 +58,7 @@ interface SiteOptions {
   /** What it is reached by, where that is not the listener itself. */
   readonly issuer?: string
   readonly lifetimes?: Partial<typeof usualLifetimes>
+  readonly routes?: RouteResources
 }
 
 /** Starts an authorization server; several may share a store. */
@@ -68,7 +71,10 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
   const metrics = new PeopleMetrics()
   const log = createLogger('debug', { write: line => void lines.push(line) })
   const limiter = new Limiter({ clock: systemClock, counters: store.counters, log })
-  const access = new AccessTokens(store, resource => (resource.endsWith('/client/v4') ? 'management' : 'ai'))
+  const access = new AccessTokens(store, resource => {
+    if (options.routes?.at(resource)) return null
+    return resource.endsWith('/client/v4') ? 'management' : 'ai'
+  })
   const verifier = new TokenVerifier({ store, grace: 600_000, metrics: new AiMetrics(), access })
   const facts: Facts = { unready: () => null, metricsAccess: 'direct', metrics: async () => '' }
   const server = new AdminServer(facts, bug => bugs.push(bug))
@@ -88,6 +94,7 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     },
     signOut: async (_, response) => void response.setHeader('set-cookie', 'person=; Max-Age=0'),
     verify: value => verifier.verify(value, '127.0.0.1', 'management'),
+    routes: options.routes ?? noRoutes,
     apiOf: resource =>
       resource === `${issuer}/client/v4` ? 'management' : resource === 'https://ai.example/' ? 'ai' : null,
   })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { reservedScopes } from '../../src/config/model/scope-config.ts'
 import { permissions } from '../../src/permissions/permissions.ts'
-import { oauthScopes, withProtocolScopes } from '../../src/permissions/scopes.ts'
+import { oauthScopes, scopesWith, withProtocolScopes } from '../../src/permissions/scopes.ts'
 import type { GrantType } from '../../src/store/records/oauth-client.ts'
 
 const identity = [
@@ -74,3 +75,16 @@ for (const [sent, grantTypes, kept] of [
     assert.deepEqual(before, sent)
   })
 }
+
+test('no scope of an operator can be one of ours, now or once', () => {
+  for (const { id } of oauthScopes) assert.ok(reservedScopes.includes(id.split('.', 1)[0]!), id)
+  assert.deepEqual(reservedScopes, reservedScopes.toSorted())
+})
+
+test('scopes of an operator come after ours, open nothing of an account, and are made once', () => {
+  const own = [{ id: 'orders.read_all', description: 'See all orders.' }]
+  const all = scopesWith(own)
+  assert.deepEqual(all.slice(0, -1), oauthScopes)
+  assert.partialDeepStrictEqual(all.at(-1), { id: 'orders.read_all', name: 'Orders Read All', isOwn: true })
+  assert.equal(scopesWith(own), all)
+})

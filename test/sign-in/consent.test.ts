@@ -47,6 +47,7 @@ const consent = {
   ],
   scopes: oauthScopes.slice(0, 5).map((scope, i) => ({ ...scope, isOptional: i >= 3 })),
   apis: ['management', 'ai'],
+  resources: [],
   remembered: null,
 } as const satisfies ConsentStep
 

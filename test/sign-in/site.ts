@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { noRoutes } from '../help/route-resources.ts'
 import pino from 'pino'
 import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
 import type { PeopleConfig } from '../../src/config/model/config.ts'
@@ -73,7 +74,7 @@ export class Site extends Settlement {
     const site = new Site(origin, store, clock, { openid, ...config })
     const face = new SignInFace({
       people: site.people,
-      grants: new Grants(store, () => 'management', clock),
+      grants: new Grants(store, () => 'management', noRoutes, clock),
       interactions,
       origins: () => [site.origin, ...site.others],
       hasDashboard: () => site.hasDashboard,

@@ -33,7 +33,8 @@ async function start(
   const origin = await startResponder(t, respond)
   const ai = await startAi(t, {}, { h2c: true })
   const { account, edge, store } = ai
-  const own: TokenGateConfig = { kind: 'token', permission: 'Analytics Read', account, fields: [], ...gate }
+  const accepts = { permission: 'Analytics Read', account } as const
+  const own: TokenGateConfig = { kind: 'token', accepts, fields: [], ...gate }
   const protect = [own, ...(more.protect ?? [])]
   const zones = [zoneTo([origin.url], { route: { ...more, protect } })]
   edge.reload({ ...edge.config, zones })

@@ -9,7 +9,7 @@ import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 export interface Zones {
   all(): readonly ZoneConfig[]
   find(name: string): ZoneConfig | null
-  ofAll(): Pick<Config, 'access' | 'errors' | 'rateLimits'>
+  ofAll(): Pick<Config, 'access' | 'errors' | 'rateLimits' | 'scopes'>
   readonly lists: () => readonly string[]
   readonly hasGeo: () => boolean
   customErrors(name: string): CustomErrors

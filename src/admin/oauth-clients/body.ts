@@ -1,5 +1,6 @@
 // Validates the body of an OAuth client, for creation and for changes.
 
+import type { OAuthScope } from '../../permissions/scopes.ts'
 import type { ClientSettings } from '../../oauth/clients/client.ts'
 import { clientNameFault } from '../../oauth/clients/client-name.ts'
 import { originFault, pageUriFault, redirectUriFault } from '../../oauth/clients/uri-rules.ts'
@@ -77,7 +78,8 @@ const blank: ClientSettings = {
   clientUri: null,
 }
 
-export function readNewClient(body: unknown): ClientSettings | readonly Fault[] {
+/** `all` are the scopes that exist. */
+export function readNewClient(body: unknown, all: readonly OAuthScope[]): ClientSettings | readonly Fault[] {
   const faults: Fault[] = []
   const members = new Field(body, faults).members(requiredMembers, [
     ...clearableMembers,
@@ -89,14 +91,18 @@ export function readNewClient(body: unknown): ClientSettings | readonly Fault[] 
       'is set by the server: a new client is private until a PATCH publishes it',
       'owned',
     )
-  const settings = readMembers(members, blank)
+  const settings = readMembers(members, blank, all)
   return faults.length > 0 ? faults : settings
 }
 
-export function readClientChange(body: unknown, current: ClientSettings): ClientChange {
+export function readClientChange(
+  body: unknown,
+  current: ClientSettings,
+  all: readonly OAuthScope[],
+): ClientChange {
   const faults: Fault[] = []
   const members = new Field(body, faults).members([], [...settable, ...owned, 'visibility'])
-  const settings = readMembers(members, current)
+  const settings = readMembers(members, current, all)
   const visibility = members.visibility.oneOf(['private', 'public'])
   return { settings, visibility, setsClientUri: members.client_uri.value !== undefined, faults }
 }
@@ -104,12 +110,17 @@ export function readClientChange(body: unknown, current: ClientSettings): Client
 function readMembers(
   members: Members & Readonly<Record<(typeof owned)[number], Field>>,
   current: ClientSettings,
+  all: readonly OAuthScope[],
 ): ClientSettings {
   for (const name of owned)
     if (members[name].value !== undefined) members[name].refuse('is set by the server', 'owned')
   for (const name of requiredMembers)
     if (members[name].value === null) members[name].refuse('is required, so it cannot be null')
-  return { ...readTexts(members, current), ...readUris(members, current), ...readGrants(members, current) }
+  return {
+    ...readTexts(members, current),
+    ...readUris(members, current),
+    ...readGrants(members, current, all),
+  }
 }
 
 function readTexts(members: Members, current: ClientSettings) {

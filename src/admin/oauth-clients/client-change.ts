@@ -1,5 +1,6 @@
 // Applies a PATCH to an OAuth client, with its effects on secrets, verification and visibility.
 
+import type { OAuthScope } from '../../permissions/scopes.ts'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { fault, faultAt } from '../../errors/catalogue/api-faults.ts'
 import { revised } from '../../oauth/clients/client.ts'
@@ -21,8 +22,9 @@ export function changeClient(
   body: unknown,
   keys: SecretKeys,
   now: number,
+  scopes: readonly OAuthScope[],
 ): ChangedClient | readonly Fault[] {
-  const change = readClientChange(body, current)
+  const change = readClientChange(body, current, scopes)
   const { settings, setsClientUri } = change
   const proof = setsClientUri
     ? verificationFor(current.verification, settings.clientUri, now)
@@ -36,7 +38,7 @@ export function changeClient(
     ...(isFrozen ? [fault('host_verified')] : []),
     ...settledFaults(current, desired),
   ]
-  faults.push(...missingFaults(current, desired, faults))
+  faults.push(...missingFaults(current, desired, faults, scopes))
   if (faults.length > 0) return faults
   const { secrets, secret } = secretsFor(current, change, keys, now)
   const client = { ...desired, secrets }
@@ -72,11 +74,12 @@ function missingFaults(
   current: OAuthClient,
   desired: OAuthClient,
   faults: readonly Fault[],
+  scopes: readonly OAuthScope[],
 ): readonly Fault[] {
   const isPublic = current.visibility === 'public'
   if (!isPublic && desired.visibility === 'private') return []
   const refused = new Set(faults.map(({ pointer }) => pointer?.split('/')[1]))
-  return missingForPublic(desired)
+  return missingForPublic(desired, scopes)
     .filter(({ member }) => !refused.has(member))
     .map(({ member, sentence }) =>
       faultAt(isPublic ? `/${member}` : '/visibility', 'not_ready_for_public', sentence),

@@ -1,5 +1,6 @@
 // Handlers of OAuth clients. The value of a secret is shown once, when it is created.
 
+import { scopesWith } from '../../permissions/scopes.ts'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { auditOf } from '../../store/records/audit-entry.ts'
 import { newClient } from '../../oauth/clients/client.ts'
@@ -23,7 +24,7 @@ export const clientParameters = [...pageParameters, 'client_name', 'visibility']
 export async function createClient(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'oauth_clients'], async keep => {
     const { account, body, now } = call
-    const settings = readNewClient(body)
+    const settings = readNewClient(body, scopesWith(api.zones.ofAll().scopes))
     if (!('name' in settings)) return failures(settings)
     const verification = verificationFor(null, settings.clientUri, now)
     if (verification === 'host_frozen') throw new Error('the host of a new client is frozen')
@@ -72,7 +73,13 @@ export async function updateClient(call: Call, api: Api): Promise<ApiResponse> {
   let isUnchanged = false
   let hasDropped = false
   const revised = await reviseClient(call, api, current => {
-    const changed = changeClient(current, call.body, api.secrets, call.now)
+    const changed = changeClient(
+      current,
+      call.body,
+      api.secrets,
+      call.now,
+      scopesWith(api.zones.ofAll().scopes),
+    )
     if (!('client' in changed)) return failures(changed)
     const { client, secret } = changed
     isUnchanged = client === current

@@ -1,7 +1,7 @@
 // The flows and scopes that an OAuth client may use: grant types, response types and scopes.
 
 import type { ClientSettings } from '../../oauth/clients/client.ts'
-import { oauthScopes, withProtocolScopes } from '../../permissions/scopes.ts'
+import { type OAuthScope, withProtocolScopes } from '../../permissions/scopes.ts'
 import type { GrantType } from '../../store/records/oauth-client.ts'
 import type { Field } from '../http/field.ts'
 import { distinct, readList, textsOf } from '../http/text-list.ts'
@@ -14,16 +14,16 @@ type GrantMembers = Readonly<Record<'grant_types' | 'response_types' | 'scopes' 
 const maxNamed = 20
 
 /** Reads the given members; others stay as stored, except the scope that follows refresh_token. */
-export function readGrants(members: GrantMembers, current: ClientSettings) {
+export function readGrants(members: GrantMembers, current: ClientSettings, all: readonly OAuthScope[]) {
   const { grant_types, response_types, scopes, optional_scopes } = members
   const grants = readGrantTypes(grant_types) ?? current.grantTypes
-  const wanted = readScopes(scopes) ?? current.scopes
+  const wanted = readScopes(scopes, all) ?? current.scopes
   const isSame = grant_types.value === undefined && scopes.value === undefined
   return {
     grantTypes: grants,
     responseTypes: readResponseTypes(response_types) ?? current.responseTypes,
     scopes: isSame ? current.scopes : withProtocolScopes(wanted, grants),
-    optionalScopes: readOptionalScopes(optional_scopes, scopes, wanted, current.optionalScopes),
+    optionalScopes: readOptionalScopes(optional_scopes, scopes, wanted, current.optionalScopes, all),
   }
 }
 
@@ -48,9 +48,9 @@ function readResponseTypes(field: Field): readonly 'code'[] | null {
   return ['code']
 }
 
-function readScopes(field: Field): readonly string[] | null {
+function readScopes(field: Field, all: readonly OAuthScope[]): readonly string[] | null {
   if (field.value === undefined) return null
-  const scopes = textsOf(distinct(field.items(1, oauthScopes.length)), scopeFault)
+  const scopes = textsOf(distinct(field.items(1, all.length)), scope => scopeFault(scope, all))
   if (scopes.length > 0 && scopes.every(scope => scope === 'offline_access'))
     field.refuse('must include a scope other than offline_access')
   return scopes
@@ -61,20 +61,21 @@ function readOptionalScopes(
   scopesField: Field,
   scopes: readonly string[],
   current: readonly string[],
+  all: readonly OAuthScope[],
 ) {
   if (field.value === undefined) {
     const stray = current.find(scope => !scopes.includes(scope))
     if (stray !== undefined) scopesField.refuse(`must include ${stray}, since optional_scopes does`)
     return current
   }
-  return readList(field, 0, oauthScopes.length, current, scope => {
+  return readList(field, 0, all.length, current, scope => {
     if (neverOptional.includes(scope)) return `cannot be ${scope}: users cannot decline it`
     return scopes.includes(scope) ? null : 'must also be in scopes'
   })
 }
 
-function scopeFault(scope: string): string | null {
-  if (oauthScopes.some(({ id }) => id === scope)) return null
+function scopeFault(scope: string, all: readonly OAuthScope[]): string | null {
+  if (all.some(({ id }) => id === scope)) return null
   return scope.includes(':')
     ? 'must be a scope id, written with dots instead of colons: see /client/v4/oauth/scopes'
     : 'must be a scope id: see /client/v4/oauth/scopes'

@@ -1,7 +1,6 @@
 // Schemas of OAuth clients and scopes, in requests and in responses.
 
 import { checkOutcomes } from '../../metrics/counters/counts.ts'
-import { oauthScopes } from '../../permissions/scopes.ts'
 import { challengePrefix } from '../../domains/challenge.ts'
 import type { DnsOutcome, VerificationStatus } from '../../store/records/oauth-client.ts'
 import { authMethods, maxUris } from './body.ts'
@@ -25,9 +24,10 @@ import {
   time,
 } from '../schema/schema.ts'
 
-const scopeIds = oauthScopes.map(({ id }) => id)
 const refreshing = 'offline_access'
-const declinable = scopeIds.filter(id => id !== 'openid' && id !== refreshing)
+/** One of this gateway, or one that the operator defines. */
+export const scopeId: Schema = { ...text, maxLength: 200, pattern: '^[a-z][a-z0-9_]*(?:\\.[a-z0-9_]+)*$' }
+const declinable: Schema = { ...scopeId, not: oneOf(['openid', refreshing]) }
 
 /** Hosts that http may lead to, as the beginning of an address. */
 const loopback = 'http://(?:127\\.0\\.0\\.1|\\[::1\\]|localhost)'
@@ -61,7 +61,7 @@ const required: Members = {
   redirect_uris: about('App schemes are only for the method `none`.', setOf(redirectUri, 1, maxUris)),
   response_types: responseTypes,
   scopes: {
-    ...setOf(oneOf(scopeIds), 1, scopeIds.length),
+    ...setOf(scopeId, 1),
     description: `By the ids of \`/client/v4/oauth/scopes\`. \`${refreshing}\` comes and goes with the grant type \`refresh_token\`.`,
     contains: { not: exactly(refreshing) },
   },
@@ -72,10 +72,7 @@ const required: Members = {
 }
 
 const optional: Members = {
-  optional_scopes: about(
-    'Scopes that a user may decline; also listed in `scopes`.',
-    setOf(oneOf(declinable), 0, declinable.length),
-  ),
+  optional_scopes: about('Scopes that a user may decline; also listed in `scopes`.', setOf(declinable, 0)),
   post_logout_redirect_uris: setOf(redirectUri, 0, maxUris),
   allowed_cors_origins: setOf(origin, 0, maxUris),
   logo_uri: pageUri,
@@ -149,8 +146,8 @@ const shown: Members = {
   redirect_uris: listOf(text, 1),
   post_logout_redirect_uris: listOf(text),
   allowed_cors_origins: listOf(text),
-  scopes: listOf(oneOf(scopeIds), 1),
-  optional_scopes: listOf(oneOf(scopeIds)),
+  scopes: listOf(scopeId, 1),
+  optional_scopes: listOf(scopeId),
   visibility,
   has_rotated_secret: about('Whether there are two secrets; both work.', flag),
   client_secrets: about('Newest first.', listOf(shownSecret, 0, 2)),
@@ -176,7 +173,7 @@ export const oauthClient = open(shown, shownWhereSet)
 export const oauthClientWithSecret = open(shown, { ...shownWhereSet, client_secret: secret })
 
 export const oauthScope = open({
-  id: oneOf(scopeIds),
+  id: scopeId,
   name: text,
   category: text,
   description: text,

@@ -1,12 +1,12 @@
 // Schemas of OAuth grants and authorization events.
 
-import { oauthScopes } from '../../permissions/scopes.ts'
+import { scopeId } from '../oauth-clients/schemas.ts'
 import type { AuthorizationStep } from '../../store/records/authorization-event.ts'
 import { about, emailVerified, id, listOf, type Members, oneOf, open, text, time } from '../schema/schema.ts'
 
 const shown: Members = {
   id,
-  scopes: listOf(oneOf(oauthScopes.map(({ id }) => id))),
+  scopes: listOf(scopeId),
   resource: about(
     'The APIs that it is for (RFC 8707), at which alone the scopes are good; all if empty.',
     listOf(text),

@@ -18,6 +18,7 @@ import type { LogExportConfig } from './log-export-config.ts'
 import type { PriceList } from './price-config.ts'
 import type { IdentityConfig, ProtectConfig } from './protect-config.ts'
 import type { RewriteConfig } from './rewrite-config.ts'
+import type { ScopeConfig } from './scope-config.ts'
 import type { TelemetryConfig } from './telemetry-config.ts'
 
 export interface Config {
@@ -79,6 +80,7 @@ export interface Config {
   readonly domains: DomainsConfig
   readonly management: ManagementConfig
   readonly oauth: OAuthConfig
+  readonly scopes: readonly ScopeConfig[]
   readonly dashboard: DashboardConfig
   readonly people: PeopleConfig
   readonly ai: AiConfig

@@ -50,12 +50,23 @@ export interface ForwardGateConfig {
   readonly copy: readonly string[] // the response fields that origins get
 }
 
-/** An API token of this gateway, in Authorization. */
+/** A token of this gateway, in Authorization. */
 export interface TokenGateConfig {
   readonly kind: 'token'
+  readonly accepts: AcceptedApiToken | AcceptedAccessToken
+  readonly fields: readonly ClaimField[]
+}
+
+/** An API token. */
+interface AcceptedApiToken {
   readonly permission: PermissionName
   readonly account: string // in which the token must have the permission
-  readonly fields: readonly ClaimField[]
+}
+
+/** An access token that was issued for the route. */
+interface AcceptedAccessToken {
+  readonly scopes: readonly string[] // of which the token must have all
+  readonly server: string | null // the OAuth client that may introspect tokens for the route
 }
 
 export type GateConfig = JwtGateConfig | ForwardGateConfig | TokenGateConfig

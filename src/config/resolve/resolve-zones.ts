@@ -97,14 +97,15 @@ function resolveZone(
   const paths = zone.routes.flatMap(({ value: { path } }) => path ?? [])
   refuseRepeats(paths, 'a zone cannot have two routes for one path', findings)
   const compression = resolveCompression(zone.compression, findings)
-  const protect = resolveProtect(zone.protect, zone, findings)
+  const ofGates = { account: zone.account, scopes: [...settings.scopes.keys()] }
+  const protect = resolveProtect(zone.protect, ofGates, findings)
   const name = zone.name?.value ?? hosts[0] ?? 'default'
   const routes = zone.routes.flatMap(route =>
     resolveRoute(route, settings, named, findings, {
       work: work.branch(),
       compression,
       protect,
-      account: zone.account,
+      ofGates,
     }),
   )
   return {
@@ -130,7 +131,7 @@ interface OfZone {
   readonly work: WorkSum
   readonly compression: CompressionConfig | null
   readonly protect: ProtectConfig | null
-  readonly account: string | null
+  readonly ofGates: { readonly account: string | null; readonly scopes: readonly string[] }
 }
 
 function resolveRoute(
@@ -150,7 +151,7 @@ function resolveRoute(
   const own = route.compression
   const compression = own === undefined ? ofZone.compression : resolveCompression(own, findings)
   const protect =
-    route.protect === undefined ? ofZone.protect : resolveProtect(route.protect, ofZone, findings)
+    route.protect === undefined ? ofZone.protect : resolveProtect(route.protect, ofZone.ofGates, findings)
   if (path === null) return []
   return [
     {

@@ -9,7 +9,7 @@ import { resolveRateLimits } from '../settings/limit-settings.ts'
 import type { Findings } from '../file/mistake.ts'
 import { camel } from '../shape/camel.ts'
 import { isLoopback } from '../shape/host-rules.ts'
-import { resolveOAuth, resolvePeople } from '../settings/oauth-settings.ts'
+import { resolveOAuth, resolvePeople, resolveScopes } from '../settings/oauth-settings.ts'
 import { resolveListeners } from './listeners.ts'
 import { resolveAcme } from './resolve-acme.ts'
 import { resolveServerTls, warnOfUncovered } from './server-tls.ts'
@@ -73,6 +73,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     domains: settings.domains,
     management: resolveManagement(settings),
     oauth: resolveOAuth(settings.oauth, findings),
+    scopes: resolveScopes(settings.scopes),
     people: resolvePeople(settings.people, findings),
     ai: resolveAi(settings.ai, findings),
     dashboard: { host: settings.dashboard.host?.value ?? null },

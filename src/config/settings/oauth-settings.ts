@@ -1,12 +1,15 @@
 // The settings of the authorization server, and of sign-in.
 
 import { day, hour, second } from '../../base/units.ts'
+import { reservedScopes, type ScopeConfig } from '../model/scope-config.ts'
 import { type GroupsConfig, type OAuthConfig, type PeopleConfig, rolesOfGroups } from '../model/config.ts'
 import type { Findings } from '../file/mistake.ts'
 import { camel } from '../shape/camel.ts'
 import { issuerUrl, openidIssuer } from '../shape/host-rules.ts'
 import { accept, accountId, duration, lineOfText, matching, oneOf } from '../shape/rules.ts'
 import {
+  dictionary,
+  formed,
   group,
   list,
   mapping,
@@ -130,4 +133,29 @@ const noOpenId = { issuer: null, client_id: null, client_secret: null, tenants: 
 /** Whether an issuer of Entra ID is the common one of all tenants. */
 function servesEveryTenant(issuer: string): boolean {
   return /^\/(?:common|organizations)\/v2\.0\/?$/.test(new URL(issuer).pathname)
+}
+
+const scopePattern = /^[a-z][a-z0-9_]{0,30}(?:\.[a-z][a-z0-9_]{0,30}){1,3}$/
+
+const scopeId = formed(
+  text => {
+    if (reservedScopes.includes(text.split('.', 1)[0]!))
+      return { flaw: 'begins like scopes of Gatehouse: choose another first part, such as orders.read' }
+    return accept(
+      scopePattern.test(text) ? text : undefined,
+      'must have two to four parts with dots between, such as orders.read',
+    )
+  },
+  { pattern: scopePattern.source },
+)
+
+const sentence = matching(
+  /^[ -~\u00a0-\ud7ff\uf900-\ufffd]{3,200}$/u,
+  'must be one sentence of 3 to 200 characters, such as See your orders.',
+)
+
+export const scopes = optional(dictionary(scopeId, scalar(sentence)), new Map<string, never>())
+
+export function resolveScopes(settings: ReadonlyMap<string, string | null>): readonly ScopeConfig[] {
+  return [...settings].flatMap(([id, description]) => (description === null ? [] : { id, description }))
 }

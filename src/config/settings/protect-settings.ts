@@ -19,7 +19,7 @@ import {
 import { permissionNames } from '../model/permission-names.ts'
 import { claimCondition } from '../shape/expression-shape.ts'
 import { httpScheme, isLoopback } from '../shape/host-rules.ts'
-import { refuseRepeats } from '../shape/name-checks.ts'
+import { refuseRepeats, refuseUnknown } from '../shape/name-checks.ts'
 import {
   accept,
   certificates,
@@ -112,8 +112,13 @@ const forward = mapping({
   copy: optional(oneOrMore(placed(scalar(fieldName))), []),
 })
 
+const scopeName = matching(/^[!-~]{1,200}$/, 'must be one of scopes, such as orders.read')
+const clientId = matching(/^[0-9a-f]{32}$/, 'must be the id of an OAuth client: 32 lower-case hex digits')
+
 const token = mapping({
-  permission: required(scalar(oneOf(...permissionNames))),
+  permission: optional(scalar(oneOf(...permissionNames)), null),
+  scopes: optional(oneOrMore(placed(scalar(scopeName)), { min: 1 }), null),
+  server: optional(placed(scalar(clientId)), null),
   fields,
 })
 
@@ -187,9 +192,11 @@ export function resolveIdentity(
   return { issuer, audience: name, claims: claims.map(({ value }) => value) }
 }
 
-/** What gates take from their zone. */
+/** What gates take from their zone and the file. */
 interface OfGates {
   readonly account: string | null
+  /** Those that the operator defines. */
+  readonly scopes: readonly string[]
 }
 
 /** Returns the gates; null for an open route, which only off makes. */
@@ -219,15 +226,26 @@ function resolveGate(
 
 function resolveToken(
   { value, ...place }: Placed<Value<typeof token>>,
-  { account }: OfGates,
+  { account, scopes: known }: OfGates,
   findings: Findings,
 ): TokenGateConfig[] {
-  const { permission } = value
+  const { permission, scopes, server } = value
   const fields = resolveFields(value.fields, findings)
+  const isUnclear = ['permission', 'scopes'].some(key => findings.concern(stepInto(place.path, key)))
+  if ((permission === null) === (scopes === null) && !isUnclear)
+    findings.flaw(place, 'must have either the permission of an API token or the scopes of an access token')
+  if (scopes !== null) {
+    for (const scope of scopes) refuseUnknown(scope, known, 'a scope', findings)
+    refuseRepeats(scopes, 'a scope can be listed only once', findings)
+    const accepts = { scopes: scopes.map(({ value }) => value), server: server?.value ?? null }
+    return [{ kind: 'token', accepts, fields }]
+  }
+  if (server !== null) findings.flaw(server, 'is for access tokens: set scopes')
   if (permission !== null && account === null)
     findings.flaw(place, 'needs to know whose tokens have the permission: set account in the zone')
-  if (permission === null || account === null) return []
-  return [{ kind: 'token', permission, account, fields }]
+  return permission === null || account === null
+    ? []
+    : [{ kind: 'token', accepts: { permission, account }, fields }]
 }
 
 function resolveForward(settings: Value<typeof forward>, findings: Findings): ForwardGateConfig[] {

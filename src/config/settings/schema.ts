@@ -29,7 +29,7 @@ import {
 import { logExport } from './ai/log-export-settings.ts'
 import { quota, rate, rateLimits } from './limit-settings.ts'
 import { http2, listen, serverTls, zoneTls } from './listen-settings.ts'
-import { oauth, people } from './oauth-settings.ts'
+import { oauth, people, scopes } from './oauth-settings.ts'
 import { aliasName, failover, models } from './failover-settings.ts'
 import { pools } from './pool-settings.ts'
 import { identity, protect } from './protect-settings.ts'
@@ -265,6 +265,7 @@ export const schema = mapping({
     }),
   }),
   oauth,
+  scopes,
   dashboard: group({ host: optional(placed(scalar(exactHost)), null) }), // null: on the side port alone
   people,
   ai: group({

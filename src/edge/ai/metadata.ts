@@ -3,10 +3,10 @@
 import { withoutQuery } from '../../base/path/path.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { safetyHeaders } from '../../errors/audience/safety-headers.ts'
-import { hostName } from '../../http1/fields/host.ts'
 import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth/grants/protected-resource.ts'
 import { isAmongAiRoutes } from '../../ai/target.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { publicHost, publicOrigin } from '../exchange/public-origin.ts'
 import { ownStatusLines } from '../exchange/status-lines.ts'
 
 export const runScope = 'ai_gateway.run'
@@ -33,7 +33,7 @@ export function challengeFor(x: Exchange, error: TokenError): string {
   const { target } = x.ai!
   const { account } = target
   const gateway = target.api === 'rest' ? null : target.gateway
-  const host = hostOf(x)
+  const host = publicHost(x)
   const isSecure = x.scheme === 'https'
   const hasIssuer = Boolean(x.plane.ai!.issuer)
   if (
@@ -45,7 +45,7 @@ export function challengeFor(x: Exchange, error: TokenError): string {
     last.hasIssuer === hasIssuer
   )
     return last.text
-  const origin = hasIssuer ? originOf(x) : null
+  const origin = hasIssuer ? publicOrigin(x) : null
   const pathname = gateway === null ? restBase(account) : `/v1/${account}/${gateway}`
   const resource = origin === null ? null : { origin, pathname }
   const text = challengeOf({ resource, scope: runScope, error })
@@ -81,7 +81,7 @@ export function describeAi(x: Exchange): Refusal | 'responded' | null {
   if (x.isOpening) return respondToOpening(x)
   if (!x.asksForMetadata) return null
   const issuer = x.plane.ai?.issuer ?? null
-  const origin = originOf(x)
+  const origin = publicOrigin(x)
   const path = withoutQuery(x.head.target.slice(metadataPath.length))
   const resource = issuer === null || origin === null ? null : resourceAt(origin, path)
   if (resource === null) return refuse('not_found')
@@ -121,14 +121,3 @@ function ownLines(x: Exchange): string {
 }
 
 const safetyLines = safetyHeaders.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
-
-/** As the client reaches the edge, or a trusted hop; null if malformed. */
-function originOf(x: Exchange): string | null {
-  const host = hostOf(x)
-  if (host === null || hostName(host) === null) return null
-  return `${x.scheme === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
-}
-
-function hostOf({ head, forwarded }: Exchange): string | null {
-  return forwarded?.host ?? head.host
-}

@@ -10,6 +10,7 @@ import { people } from '../../errors/audience/people.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Framing } from '../../http1/body/body.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
+import type { RouteResource } from '../../oauth/grants/route-resources.ts'
 import type { ClientCertificate } from '../../tls/client-certificate.ts'
 import type { LastToken } from '../../tokens/verify.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
@@ -189,6 +190,8 @@ export class Exchange {
   asksForPreview = false
   asksForMetadata = false
   asksForKeySet = false
+  /** The route whose metadata is asked for. */
+  resource: RouteResource | null = null
   /** SDKs open their connection with a HEAD of the base URL, and browsers a call with a preflight. */
   isOpening = false
   isPreview = false

@@ -81,6 +81,7 @@ const reasons: Readonly<Record<StepName, Explain>> = {
             ? 'HEAD of a base URL, which opens a connection.'
             : 'A preflight of a browser, which asks what the page may send.',
       }
+    if (x.resource !== null) return { reason: 'The metadata of a route with a gate for access tokens.' }
     if (x.asksForKeySet) return { reason: 'The keys that sign svc-identity.' }
     if (!x.asksForMetadata) return { reason: 'Not a request for metadata.' }
     return { reason: refusal === null ? 'The metadata of AI routes.' : `${messageOf(refusal)}.` }
@@ -160,7 +161,8 @@ function protectReason({ route, admission }: Exchange, refusal: Refusal | null):
 /** What a gate goes by. */
 function needOf(config: GateConfig): string {
   if (config.kind === 'forward') return config.url
-  return config.kind === 'jwt' ? config.issuer : config.permission
+  if (config.kind === 'jwt') return config.issuer
+  return 'scopes' in config.accepts ? config.accepts.scopes.join(' ') : config.accepts.permission
 }
 
 function previewReason({ isPreview, snapshot }: Exchange, refusal: Refusal | null): string {

@@ -1,21 +1,27 @@
 // A gate for tokens of this gateway. They come from the cache of all processes, which forgets a token within
 // a second of its end; each is judged once while it is there.
 
+import { memoizeEach } from '../../base/memo.ts'
 import type { TokenGateConfig } from '../../config/model/protect-config.ts'
+import { challengeOf } from '../../oauth/grants/protected-resource.ts'
+import { normalResource, resourceUrl } from '../../oauth/grants/route-resources.ts'
 import { permits } from '../../permissions/permit.ts'
-import { bearerChallenge } from '../../protect/challenge.ts'
 import type { Claims } from '../../protect/claims.ts'
 import type { MaybeAtOnce } from '../../store/contract/store.ts'
-import type { Token } from '../../store/records/records.ts'
+import type { Actor, Token } from '../../store/records/records.ts'
 import type { LastToken, TokenFault, TokenVerifier } from '../../tokens/verify.ts'
 import { ClaimFields } from './claim-fields.ts'
 import type { Admission, GateFault } from './gate.ts'
 
-/** Who sends a token. */
+/** Who sends a token, and to what. */
 interface Bearer {
   readonly tokens: Pick<TokenVerifier, 'verify' | 'isCurrent'>
   readonly address: string
   readonly last: LastToken
+  /** Returns the URL of the route as the client reaches it; null if it sent no usable host. */
+  readonly resource: () => URL | null
+  /** Whether an authorization server issues access tokens. */
+  readonly hasIssuer: boolean
 }
 
 export class TokenGate {
@@ -23,7 +29,7 @@ export class TokenGate {
   readonly config: TokenGateConfig
   readonly #fields: ClaimFields
   /** A token that changes is another object. */
-  readonly #verdicts = new WeakMap<Token, Admission | GateFault>()
+  readonly #admissions = new WeakMap<Token, Admission | null>()
 
   constructor(config: TokenGateConfig) {
     this.config = config
@@ -31,46 +37,76 @@ export class TokenGate {
   }
 
   /** Waits for a token that is not in the cache; never rejects. */
-  check(value: string | null, { tokens, address, last }: Bearer): MaybeAtOnce<Admission | GateFault> {
-    if (value === null) return missing
+  check(value: string | null, bearer: Bearer): MaybeAtOnce<Admission | GateFault> {
+    if (value === null) return this.#refuse('missing', 'missing', bearer)
+    const { tokens, address, last } = bearer
     const token = tokens.verify(value, address, 'route', last)
     return token instanceof Promise
-      ? token.then(token => this.#judge(token, tokens))
-      : this.#judge(token, tokens)
+      ? token.then(token => this.#judge(token, bearer))
+      : this.#judge(token, bearer)
   }
 
-  #judge(token: Token | TokenFault, tokens: Bearer['tokens']): Admission | GateFault {
+  #judge(token: Token | TokenFault, bearer: Bearer): Admission | GateFault {
     if (token === 'store_unreachable') return unreachable
-    if (typeof token === 'string') return invalid(token)
-    let verdict = this.#verdicts.get(token)
-    if (verdict === undefined) this.#verdicts.set(token, (verdict = this.#decide(token, tokens)))
-    return verdict
+    if (typeof token === 'string') return this.#refuse('invalid', token, bearer)
+    const isApiToken = token.actor === undefined
+    if (isApiToken === 'scopes' in this.config.accepts) return this.#refuse('invalid', 'other_kind', bearer)
+    if (!isApiToken && !isFor(token.actor, bearer.resource()))
+      return this.#refuse('invalid', 'other_audience', bearer)
+    let admission = this.#admissions.get(token)
+    if (admission === undefined) this.#admissions.set(token, (admission = this.#admit(token, bearer.tokens)))
+    return admission ?? this.#refuse('insufficient', 'insufficient', bearer)
   }
 
-  #decide(token: Token, tokens: Bearer['tokens']): Admission | GateFault {
-    const { permission, account } = this.config
+  /** Returns null for a token that does not permit enough. */
+  #admit(token: Token, tokens: Bearer['tokens']): Admission | null {
+    if (!this.#isEnough(token)) return null
+    const { subject, claims } = identityOf(token)
+    return {
+      subject,
+      claims,
+      changes: this.#fields.changesFor(claims),
+      isCurrent: () => tokens.isCurrent(token),
+    }
+  }
+
+  #isEnough(token: Token): boolean {
+    const { accepts } = this.config
+    if ('scopes' in accepts) return accepts.scopes.every(scope => token.actor!.scopes.includes(scope))
     // One that is for certain gateways or models must not open what is neither.
     const isLimited = token.gateways !== undefined || token.models !== undefined
-    if (isLimited || !permits(token, permission, account)) return insufficient
-    const claims: Claims = { sub: token.id, name: token.name }
-    const changes = this.#fields.changesFor(claims)
-    // Those of other issuers have a hash sign.
-    return { subject: `token:${token.id}`, claims, changes, isCurrent: () => tokens.isCurrent(token) }
+    return !isLimited && permits(token, accepts.permission, accepts.account)
+  }
+
+  #refuse(kind: 'missing' | 'invalid' | 'insufficient', fault: string, bearer: Bearer): GateFault {
+    const cause = { code: `GH_TOKEN_${fault.toUpperCase()}` }
+    return { kind, cause, wait: 0, challenge: this.#challenge(errors[kind], bearer) }
+  }
+
+  /** Names what an access token must be for; an API token is not to be had that way. */
+  #challenge(error: (typeof errors)[keyof typeof errors], { resource, hasIssuer }: Bearer): string {
+    const { accepts } = this.config
+    if (!('scopes' in accepts)) return challengeOf({ resource: null, scope: null, error })
+    return challengeOf({ resource: hasIssuer ? resource() : null, scope: accepts.scopes.join(' '), error })
   }
 }
 
-const missing: GateFault = {
-  kind: 'missing',
-  cause: { code: 'GH_TOKEN_MISSING' },
-  wait: 0,
-  challenge: bearerChallenge(null),
+const errors = { missing: null, invalid: 'invalid_token', insufficient: 'insufficient_scope' } as const
+
+function isFor(actor: Actor, resource: URL | null): boolean {
+  return resource !== null && audienceOf(actor).has(resourceUrl(resource))
 }
 
-const insufficient: GateFault = {
-  kind: 'insufficient',
-  cause: { code: 'GH_TOKEN_INSUFFICIENT' },
-  wait: 0,
-  challenge: bearerChallenge('insufficient_scope'),
+const audienceOf = memoizeEach(
+  ({ resources = [] }: Actor) => new Set(resources.map(normalResource).filter(one => one !== null)),
+)
+
+/** Subjects of other issuers have a hash sign, these have none. */
+function identityOf({ id, name, actor }: Token): { readonly subject: string; readonly claims: Claims } {
+  if (actor === undefined) return { subject: `token:${id}`, claims: { sub: id, name } }
+  const { user, client, scopes, email, isEmailVerified = false } = actor
+  const claims = { sub: user, client_id: client, scope: scopes.join(' '), ...(isEmailVerified && { email }) }
+  return { subject: `user:${user}`, claims }
 }
 
 /** Seconds, in which a store mostly comes back. */
@@ -81,9 +117,4 @@ const unreachable: GateFault = {
   cause: { code: 'GH_TOKEN_STORE_UNREACHABLE' },
   wait,
   challenge: null,
-}
-
-function invalid(fault: Exclude<TokenFault, 'store_unreachable'>): GateFault {
-  const cause = { code: `GH_TOKEN_${fault.toUpperCase()}` }
-  return { kind: 'invalid', cause, wait: 0, challenge: bearerChallenge('invalid_token') }
 }

@@ -3,10 +3,12 @@
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { field } from '../../http1/fields/fields.ts'
 import { RequestHead } from '../../http1/heads/request-head.ts'
+import { resourceAt } from '../../oauth/grants/protected-resource.ts'
 import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import { token68Of } from '../../tokens/bearer.ts'
 import type { Decided, Exchange } from '../exchange/exchange.ts'
 import { withholdCredentials, withholdOthers } from '../exchange/gateway-credentials.ts'
+import { publicOrigin } from '../exchange/public-origin.ts'
 import { hasPassedHere } from '../exchange/passed-here.ts'
 import type { Admission, GateFault } from '../gates/gate.ts'
 import type { Gate } from '../gates/gates.ts'
@@ -55,7 +57,18 @@ function tryGate(x: Exchange, gate: Gate): MaybeAtOnce<Outcome> {
   if (gate.kind === 'jwt') return gate.check(token)
   const { ai } = x.plane
   if (ai === null) return withoutTokens
-  return gate.check(token, { tokens: ai.tokens, address: x.clientAddress, last: x.client.lastToken })
+  const { clientAddress: address, client } = x
+  const hasIssuer = Boolean(ai.issuer)
+  return gate.check(token, {
+    ...{ tokens: ai.tokens, address, last: client.lastToken, hasIssuer },
+    resource: () => resourceFor(x),
+  })
+}
+
+/** The URL of the route as the client reaches it. */
+function resourceFor(x: Exchange): URL | null {
+  const origin = publicOrigin(x)
+  return origin === null ? null : resourceAt(origin, x.route!.config.path)
 }
 
 const withoutTokens: GateFault = {
@@ -89,6 +102,8 @@ const isBearer = /^bearer(?:[ \t]|$)/i
 function passesAgain(x: Exchange, gates: readonly Gate[]): boolean {
   const { passage } = x.client.last
   if (passage === null || passage.gates !== gates || passage.head.fields !== x.head.fields) return false
+  // A target may name another host of the zone than the lines, for which the token may not be.
+  if (passage.head.host !== x.head.host) return false
   if (!passage.admission.isCurrent()) return false
   x.admission = passage.admission
   if (passage.head !== x.head) x.outgoing = withLinesOf(passage.outgoing, x.head)

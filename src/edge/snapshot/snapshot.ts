@@ -26,6 +26,7 @@ import { UsageRefusals } from '../../ai/usage-refusals.ts'
 import { ProviderCalls } from '../../ai/providers/provider-calls.ts'
 import { originOf, usualTls } from '../../ai/providers/provider-origin.ts'
 import { type Provider, Providers } from '../../ai/providers/providers.ts'
+import { type RouteResource, resourcesIn } from '../../oauth/grants/route-resources.ts'
 import { zoneScope } from '../../activity/tally-scopes.ts'
 import type { TallyBook, TallyScope } from '../../activity/tally-book.ts'
 import type { HostLookup } from '../../zones/lookup.ts'
@@ -60,6 +61,8 @@ export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   /** As in `trustOf`; empty for none. */
   readonly trust: string
   readonly identity: ZoneIdentity | null
+  /** The routes that access tokens open, by the paths of their URLs; null for none. */
+  readonly resources: ReadonlyMap<string, RouteResource> | null
   /** Those of the file and of the zone, for requests without a route. */
   readonly limits: readonly MeterRule[]
 }
@@ -216,7 +219,16 @@ function buildZones(
     const counts = { metrics: metrics.zone(name), tallies: parts.tallies.scope(zoneScope(name)) }
     const trust = trustOf(zone.config.tls.client)
     const identity = zone.config.identity && gates.identityOf(zone.config.identity)
-    return { ...zone, ...counts, trust, identity, limits: limitsByZone.get(zone.config)!, ...own }
+    const resources = resourcesIn(zone.config)
+    return {
+      ...zone,
+      ...counts,
+      trust,
+      identity,
+      resources: resources.size === 0 ? null : resources,
+      limits: limitsByZone.get(zone.config)!,
+      ...own,
+    }
   })
   return { zones, settings, broken }
 }

@@ -3,11 +3,15 @@
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { withoutQuery } from '../../base/path/path.ts'
 import { describeAi, respondWithJson } from '../ai/metadata.ts'
+import { metadataPath, resourceAt, resourceMetadata } from '../../oauth/grants/protected-resource.ts'
+import type { RouteResource } from '../../oauth/grants/route-resources.ts'
+import { publicOrigin } from '../exchange/public-origin.ts'
 import type { Decided, Exchange } from '../exchange/exchange.ts'
 import type { EdgeZone } from '../snapshot/snapshot.ts'
 
-/** Serves metadata of AI routes, and the keys with which a zone signs svc-identity. */
+/** Serves metadata of AI routes and of those with a gate, and the keys that sign svc-identity. */
 export function describe(x: Exchange): Decided {
+  if (x.resource !== null) return describeResource(x, x.resource)
   return x.asksForKeySet ? describeKeys(x) : describeAi(x)
 }
 
@@ -29,4 +33,25 @@ function describeKeys(x: Exchange): Refusal | Promise<Refusal | 'responded'> {
     respondWithJson(x, keySet, freshness)
     return 'responded'
   })
+}
+
+/** In the one spelling that challenges name: any other path is that of a route. */
+export function resourceAskedFor(
+  { head: { target } }: Exchange,
+  { resources }: EdgeZone,
+): RouteResource | null {
+  if (resources === null || !target.startsWith(metadataPath)) return null
+  return resources.get(withoutQuery(target.slice(metadataPath.length)) || '/') ?? null
+}
+
+function describeResource(x: Exchange, { scopes }: RouteResource): Refusal | 'responded' {
+  const issuer = x.plane.ai?.issuer ?? null
+  const origin = publicOrigin(x)
+  const path = withoutQuery(x.head.target.slice(metadataPath.length))
+  const resource = issuer === null || origin === null ? null : resourceAt(origin, path)
+  if (resource === null) return refuse('not_found')
+  const { method } = x.head
+  if (method !== 'GET' && method !== 'HEAD') return { ...refuse('method_not_allowed'), allow: 'GET, HEAD' }
+  respondWithJson(x, resourceMetadata(resource, issuer!, { scopes, name: x.zone!.config.name }))
+  return 'responded'
 }

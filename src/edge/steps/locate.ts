@@ -9,7 +9,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeZone } from '../snapshot/snapshot.ts'
 import { asksForMetadata } from '../ai/metadata.ts'
 import { locateAi } from '../ai/locate-ai.ts'
-import { asksForKeySet } from './describe.ts'
+import { asksForKeySet, resourceAskedFor } from './describe.ts'
 import { asksForPreview } from './preview.ts'
 import { refuseAmbiguousPath } from '../../errors/catalogue/ambiguous-path.ts'
 
@@ -35,6 +35,8 @@ export function locate(x: Exchange): Refusal | 'responded' | null {
   if (zone.config.paused) return paused
   x.asksForKeySet = asksForKeySet(x, zone)
   if (x.asksForKeySet) return null
+  x.resource = resourceAskedFor(x, zone)
+  if (x.resource !== null) return null
   const { routes } = zone
   const route = routes.always ?? routes.find(x.paths)
   if (route === 'ambiguous') return refuseAmbiguousPath(x)

@@ -3,7 +3,6 @@
 import { digestOf } from '../../tokens/token.ts'
 import type { Json } from '../../store/records/credential.ts'
 import type { Store } from '../../store/contract/store.ts'
-import type { ClientDirectory } from '../../oauth/clients/client-directory.ts'
 import type { Call, EndpointParts } from './endpoint.ts'
 import type { InteractionResult } from '../engine/library.ts'
 import type { Person } from '../engine/request.ts'
@@ -31,12 +30,16 @@ export function refusedModeIn(query: string): string | null {
   return new URLSearchParams(query).getAll('response_mode').find(mode => mode !== 'query') ?? null
 }
 
-/** Drops `response_mode`, so that errors go one way, and adds the scopes that are missing. */
-export async function libraryQueryOf(query: string, clients: ClientDirectory): Promise<string> {
+/** Drops `response_mode`, so that errors go one way, and adds the scopes that are missing, if they exist. */
+export async function libraryQueryOf(
+  query: string,
+  { clients, routes }: Pick<EndpointParts, 'clients' | 'routes'>,
+): Promise<string> {
   const params = new URLSearchParams(query)
   params.delete('response_mode')
   const client = params.get('scope') ? null : await clients.find(params.get('client_id') ?? '')
-  if (client !== null) params.set('scope', client.scopes.join(' '))
+  const registered = client?.scopes.filter(scope => routes.scopes.some(({ id }) => id === scope))
+  if (registered !== undefined) params.set('scope', registered.join(' '))
   const scopes = params.get('scope')?.split(' ') ?? []
   if (!scopes.includes('openid')) for (const name of openIdOnly) params.delete(name)
   return `?${params}`

@@ -6,6 +6,7 @@ import type { Config } from '../../config/model/config.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Logger } from '../../log/log.ts'
 import type { PeopleMetrics } from '../../metrics/counters/people-metrics.ts'
+import type { RouteResources } from '../../oauth/grants/route-resources.ts'
 import type { AuthorizationLog } from '../../oauth/grants/authorization-log.ts'
 import type { Api, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -42,6 +43,7 @@ export interface ServerParts {
   readonly verify: (value: string, address: string | null) => Token | string | Promise<Token | string>
   /** Returns the API that a resource indicator names; null if it names none of this server. */
   readonly apiOf: (resource: string) => Api | null
+  readonly routes: RouteResources
 }
 
 export interface EndpointParts extends ServerParts {

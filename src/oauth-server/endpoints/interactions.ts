@@ -12,7 +12,8 @@ import type {
   ConsentRefusal,
 } from '../../oauth/grants/consent-request.ts'
 import type { AuthorizationOutcome } from '../../oauth/grants/authorization-log.ts'
-import { isOptional, oauthScopes, withIncluded } from '../../permissions/scopes.ts'
+import { isOptional, withIncluded } from '../../permissions/scopes.ts'
+import type { RouteResources } from '../../oauth/grants/route-resources.ts'
 import type { Credential, Json } from '../../store/records/credential.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { everybody } from '../../store/records/people.ts'
@@ -34,6 +35,7 @@ interface InteractionsParts {
   readonly personOf: (request: IncomingMessage) => Promise<Person | null>
   readonly issuer: () => string
   readonly apiOf: (resource: string) => Api | null
+  readonly routes: RouteResources
   readonly note: (outcome: AuthorizationOutcome) => void
   readonly clock?: Clock
 }
@@ -169,15 +171,16 @@ export class Interactions {
     if (client.visibility === 'private' && !(await isMember(this.#parts.store, client.account, person.user)))
       return refused('not a member')
     const ids = (textOf(interaction.params.scope) ?? '').split(' ')
+    const all = this.#parts.routes.scopes
     const scopes = askedOnce(
-      oauthScopes
+      all
         .filter(({ id }) => ids.includes(id))
         .map(({ id, name, description, category }) => ({
           ...{ id, name, description, category },
           isOptional: isOptional(id, client),
         })),
     )
-    const reaching = oauthScopes.filter(({ id, isIdentity }) => !isIdentity && ids.includes(id))
+    const reaching = all.filter(({ id, isIdentity, isOwn }) => !isIdentity && !isOwn && ids.includes(id))
     const resource = resourceOf(interaction)
     const covering = await this.#consents.covering(client, person.user, {
       scopes: scopes.map(({ id }) => id),
@@ -187,6 +190,9 @@ export class Interactions {
     const consent = {
       ...({ kind: 'consent', client, person, redirectUri, scopes } as const),
       apis: apisOf(resource, this.#parts.apiOf),
+      resources: resource.filter(
+        one => this.#parts.apiOf(one) === null && this.#parts.routes.at(one) !== null,
+      ),
       remembered: covering && { ...covering.grant, isHostSeen: covering.isHostSeen },
     }
     if (reaching.length === 0) return { ...consent, accounts: [] }

@@ -41,7 +41,7 @@ const inactive = { active: false } as const
 async function introspect(
   value: string,
   caller: Token,
-  { store, clients, issuer }: EndpointParts,
+  { store, clients, issuer, routes }: EndpointParts,
 ): Promise<object> {
   const credential = await find(value, store)
   if (credential === null || credential.client === null || credential.user === null) return inactive
@@ -62,9 +62,12 @@ async function introspect(
   ])
   if (grant === null || hasEnded) return inactive
   if ((await ineligibilityOf(store, { client, user: credential.user, account })) !== null) return inactive
+  const isKnown = (one: string) => routes.scopes.some(({ id }) => id === one)
   const scopes = (scope ?? '')
     .split(' ')
-    .filter(one => [grant.record, client].every(({ scopes }) => withIncluded(scopes).includes(one)))
+    .filter(
+      one => isKnown(one) && [grant.record, client].every(({ scopes }) => withIncluded(scopes).includes(one)),
+    )
   return {
     active: true,
     iss: issuer(),

@@ -23,7 +23,7 @@ export class LibraryEndpoints {
   }
 
   async serve({ request, response, sender, path, query }: Call): Promise<void> {
-    const { personOf, clients, tags, keys, issuer } = this.#parts
+    const { personOf, tags, keys, issuer } = this.#parts
     const isOfBrowser = path.startsWith(paths.authorization)
     // The headers of the request itself are changed below.
     const sent = { headers: { ...request.headers } }
@@ -31,7 +31,7 @@ export class LibraryEndpoints {
     const person = await personNow()
     const isFirst = path === paths.authorization
     const refusedMode = isFirst ? refusedModeIn(query) : null
-    if (isFirst) request.url = `${path}${await libraryQueryOf(query, clients)}`
+    if (isFirst) request.url = `${path}${await libraryQueryOf(query, this.#parts)}`
     else if (isOfBrowser) {
       const uid = path.slice(paths.authorization.length + 1)
       await this.#endWithoutClient(uid)

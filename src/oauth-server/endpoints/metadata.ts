@@ -1,9 +1,9 @@
 // The metadata by which clients find the endpoints (RFC 8414, OpenID Connect Discovery).
 
-import { oauthScopes } from '../../permissions/scopes.ts'
+import type { OAuthScope } from '../../permissions/scopes.ts'
 import { paths } from '../http/paths.ts'
 
-export function metadataOf(issuer: string): object {
+export function metadataOf(issuer: string, scopes: readonly OAuthScope[]): object {
   const endpoint = (path: string) => `${issuer}${path}`
   return {
     issuer,
@@ -15,7 +15,7 @@ export function metadataOf(issuer: string): object {
     end_session_endpoint: endpoint(paths.endSession),
     jwks_uri: endpoint(paths.jwks),
     service_documentation: endpoint(paths.errors),
-    scopes_supported: oauthScopes.map(({ id }) => id),
+    scopes_supported: scopes.map(({ id }) => id),
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token'],

@@ -27,7 +27,8 @@ export function routeOf(path: string): Route {
 
 const byLibrary: Endpoint = (call, _, library) => library.serve(call)
 
-const metadata = (call: Call, { issuer }: EndpointParts) => publish(call, metadataOf(issuer()))
+const metadata = (call: Call, { issuer, routes }: EndpointParts) =>
+  publish(call, metadataOf(issuer(), routes.scopes))
 
 const routes: Readonly<Record<string, Route>> = {
   [paths.authorization]: {

@@ -120,7 +120,11 @@ function featuresOf(decisions: Decisions): object {
   return {
     devInteractions: { enabled: false },
     dPoP: { enabled: false },
-    introspection: { enabled: true, allowedPolicy: isOwn },
+    introspection: {
+      enabled: true,
+      allowedPolicy: async (_: Context, client: LibraryClient, token: { clientId?: string }) =>
+        decisions.mayIntrospect(client, token),
+    },
     pushedAuthorizationRequests: { enabled: false },
     resourceIndicators: {
       enabled: true,

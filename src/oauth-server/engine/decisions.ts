@@ -11,7 +11,7 @@ import { everybody, isEmailVerified, type User } from '../../store/records/peopl
 import { grantPayload } from './grant-payload.ts'
 import { Consents } from '../../oauth/grants/consents.ts'
 import type { EngineParts } from './engine-parts.ts'
-import type { Context, InteractionResult, Library } from './library.ts'
+import type { Context, InteractionResult, Library, LibraryClient } from './library.ts'
 import { recordOf } from './client-metadata.ts'
 import { Reason, valueText } from './reasons.ts'
 import { isShared } from '../../oauth/clients/redirect-uri.ts'
@@ -25,7 +25,7 @@ const resourceScopes = oauthScopes
 /** Requests that wait for a person; people in an office may share an address. */
 const waiting = limitOf('authorization requests', 300, { kind: 'sliding', period: 600_000 })
 
-type DecisionParts = Pick<EngineParts, 'store' | 'limiter' | 'secrets' | 'apiOf'>
+type DecisionParts = Pick<EngineParts, 'store' | 'limiter' | 'secrets' | 'apiOf' | 'routes'>
 
 export class Decisions {
   readonly #parts: DecisionParts
@@ -59,20 +59,36 @@ export class Decisions {
         `response_mode sent: ${valueText(refusedMode)}; supported: query`,
       )
     const { scopes: registered } = recordOf(oidc.client!)
+    const { scopes: all } = this.#parts.routes
     const scopes = scopesOf(typeof query.scope === 'string' ? query.scope : undefined, registered)
-    const fault = faultOfScopes(scopes, registered)
+    const fault = faultOfScopes(scopes, registered, all)
     if (fault !== null) throw new errors.InvalidScope(fault)
     // The library drops unknown scopes, and offline_access if no consent is asked for.
     oidc.params.scope = scopes.join(' ')
   }
 
-  /** Rejects with `invalid_target` if the indicator names no API of this server. */
+  /** Rejects with `invalid_target` if the indicator names no API of this server, and no route. */
   async resource(resource: string): Promise<object> {
-    if (this.#parts.apiOf(resource) === null)
+    const { apiOf, routes } = this.#parts
+    const isApi = apiOf(resource) !== null
+    const scopes = isApi ? resourceScopes : routes.at(resource)?.scopes
+    if (scopes === undefined)
       throw new this.#library.errors.InvalidTarget(
-        `resource sent: ${valueText(resource)}; it names no API of this server`,
+        `resource sent: ${valueText(resource)}; it names no API of this server, and no route that takes access tokens`,
       )
-    return { scope: resourceScopes.join(' '), audience: resource, accessTokenFormat: 'opaque' }
+    return { scope: scopes.join(' '), audience: resource, accessTokenFormat: 'opaque' }
+  }
+
+  /** Whether a client may introspect a token: its own, or one for the route that it serves. */
+  mayIntrospect(client: LibraryClient, { clientId, aud }: Introspected): boolean {
+    if (clientId === client.clientId) return true
+    if (client.clientAuthMethod === 'none') return false
+    const audience = [aud ?? []].flat()
+    const isOf = (resource: string) => this.#parts.routes.at(resource)?.servers.includes(client.clientId)
+    return (
+      audience.length > 0 &&
+      audience.every(resource => this.#parts.apiOf(resource) === null && isOf(resource))
+    )
   }
 
   async findAccount(id: string): Promise<object | undefined> {
@@ -127,6 +143,12 @@ export class Decisions {
     error.error_description = `too many wrong secrets for this client; try again in ${verdict.wait} s`
     throw error
   }
+}
+
+/** `aud` is absent but for access tokens that are for certain resources. */
+interface Introspected {
+  readonly clientId?: string
+  readonly aud?: string | readonly string[]
 }
 
 interface Result extends InteractionResult {

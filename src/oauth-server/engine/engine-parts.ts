@@ -4,6 +4,7 @@ import type { Config } from '../../config/model/config.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Logger } from '../../log/log.ts'
 import type { PeopleMetrics } from '../../metrics/counters/people-metrics.ts'
+import type { RouteResources } from '../../oauth/grants/route-resources.ts'
 import type { AuthorizationOutcome } from '../../oauth/grants/authorization-log.ts'
 import type { Json } from '../../store/records/credential.ts'
 import type { Api } from '../../store/records/records.ts'
@@ -24,6 +25,7 @@ export interface EngineParts {
   readonly limiter: Limiter
   /** Returns the API that a resource indicator names; null if it names none of this server. */
   readonly apiOf: (resource: string) => Api | null
+  readonly routes: RouteResources
   readonly errorUri: (error: string) => string
   readonly note: (outcome: AuthorizationOutcome) => void
   readonly metrics: PeopleMetrics

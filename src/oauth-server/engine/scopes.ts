@@ -1,8 +1,9 @@
 // The scopes that an authorization request may ask for.
 
-import { oauthScopes, withIncluded } from '../../permissions/scopes.ts'
+import { memoizeEach } from '../../base/memo.ts'
+import { type OAuthScope, withIncluded } from '../../permissions/scopes.ts'
 
-const existing: ReadonlySet<string> = new Set(oauthScopes.map(({ id }) => id))
+const idsOf = memoizeEach((scopes: readonly OAuthScope[]) => new Set(scopes.map(({ id }) => id)))
 
 /** Returns distinct scopes; without any, the client's registered ones (RFC 6749 section 3.3). */
 export function scopesOf(text: string | undefined, registered: readonly string[]): readonly string[] {
@@ -10,7 +11,12 @@ export function scopesOf(text: string | undefined, registered: readonly string[]
   return named.length === 0 ? registered : [...new Set(named)]
 }
 
-export function faultOfScopes(scopes: readonly string[], registered: readonly string[]): string | null {
+export function faultOfScopes(
+  scopes: readonly string[],
+  registered: readonly string[],
+  all: readonly OAuthScope[],
+): string | null {
+  const existing = idsOf(all)
   const unknown = scopes.filter(scope => !existing.has(scope))
   const allowed = withIncluded(registered)
   const unregistered = scopes.filter(scope => existing.has(scope) && !allowed.includes(scope))

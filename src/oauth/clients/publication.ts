@@ -1,7 +1,7 @@
 // What a client must have before it can become public, and while it is.
 
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
-import { oauthScopes } from '../../permissions/scopes.ts'
+import type { OAuthScope } from '../../permissions/scopes.ts'
 import { provenHostOf } from './proven-host.ts'
 
 interface MissingPrecondition {
@@ -11,17 +11,20 @@ interface MissingPrecondition {
   readonly sentence: string
 }
 
-/** Lists what is missing; empty if the client can be public. */
-export function missingForPublic(client: OAuthClient): readonly MissingPrecondition[] {
+/** Lists what is missing; empty if the client can be public. `all` are the scopes that exist. */
+export function missingForPublic(
+  client: OAuthClient,
+  all: readonly OAuthScope[],
+): readonly MissingPrecondition[] {
   return preconditions.flatMap(({ member, lack }) => {
-    const sentence = lack(client)
+    const sentence = lack(client, all)
     return sentence === null ? [] : [{ member, sentence }]
   })
 }
 
 interface Precondition {
   readonly member: MissingPrecondition['member']
-  readonly lack: (client: OAuthClient) => string | null
+  readonly lack: (client: OAuthClient, all: readonly OAuthScope[]) => string | null
 }
 
 const beforeAll = 'before the client can become public'
@@ -38,8 +41,8 @@ const preconditions: readonly Precondition[] = [
   { member: 'client_uri', lack: lackOfClientUri },
   {
     member: 'scopes',
-    lack: ({ scopes }) =>
-      scopes.some(opensSomething)
+    lack: ({ scopes }, all) =>
+      all.some(({ id, isIdentity }) => !isIdentity && scopes.includes(id))
         ? null
         : `scopes must include at least one that is not an identity scope ${beforeAll}`,
   },
@@ -52,8 +55,4 @@ function lackOfClientUri(client: OAuthClient): string | null {
   const remedy =
     verification?.status === 'failed' ? '; verification has failed: send client_uri again to restart it' : ''
   return `The host of client_uri must be verified by DNS ${beforeAll}${remedy}`
-}
-
-function opensSomething(id: string): boolean {
-  return oauthScopes.some(scope => scope.id === id && !scope.isIdentity)
 }

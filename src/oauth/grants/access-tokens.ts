@@ -121,6 +121,7 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
   // The token alone does not decide: the consent may be for other resources.
   const consented = apisOf(grant.resource, apiOf)
   const apis = apisOf(resources ?? [], apiOf).filter(api => consented.includes(api))
+  const others = (resources ?? []).filter(one => apiOf(one) === null && grant.resource.includes(one))
   const members = [member, isPrivate ? insider : null].flatMap(one => (one === null ? [] : [one.id]))
   return {
     account: grant.account,
@@ -146,6 +147,7 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
       members,
       scopes,
       apis,
+      ...(others.length > 0 && { resources: others }),
     },
   }
 }

@@ -36,6 +36,8 @@ interface Consent {
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly RequestedScope[]
   readonly apis: readonly Api[]
+  /** The routes that it is for besides, by their URLs. */
+  readonly resources: readonly string[]
   /** An existing consent that covers the whole request; null if there is none. */
   readonly remembered: EarlierConsent | null
 }

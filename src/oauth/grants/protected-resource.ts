@@ -29,14 +29,23 @@ export function challengeOf({ resource, scope, error }: Challenge): string {
   return parameters.length === 0 ? 'Bearer' : `Bearer ${parameters.join(', ')}`
 }
 
-/** Returns the metadata of a resource as JSON (RFC 9728 section 2). */
+/** Returns the metadata of an API as JSON (RFC 9728 section 2). */
 export function metadataOf(resource: URL, api: Api, issuer: string): string {
+  return resourceMetadata(resource, issuer, { scopes: scopesOf[api], name: names[api] })
+}
+
+/** Likewise, of any resource. */
+export function resourceMetadata(
+  resource: URL,
+  issuer: string,
+  { scopes, name }: { readonly scopes: readonly string[]; readonly name: string },
+): string {
   return JSON.stringify({
     resource: resource.origin + pathOf(resource),
     authorization_servers: [issuer],
-    scopes_supported: scopesOf[api],
+    scopes_supported: scopes,
     bearer_methods_supported: ['header'],
-    resource_name: names[api],
+    resource_name: name,
   })
 }
 

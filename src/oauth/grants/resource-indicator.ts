@@ -2,6 +2,7 @@
 // somebody else, who must not get a token that is valid here.
 
 import { isLoopback } from '../../config/shape/host-rules.ts'
+import type { RouteResources } from './route-resources.ts'
 import type { Api } from '../../store/records/records.ts'
 
 export interface Places {
@@ -9,14 +10,16 @@ export interface Places {
   readonly issuer: string | null
   /** Hosts with AI routes, in lower case, IPv6 without brackets. */
   readonly aiHosts: readonly string[]
+  /** Those on an AI host are no part of the AI routes. */
+  readonly routes?: Pick<RouteResources, 'at'>
 }
 
 /** Returns the API of a resource; null if it is not ours. */
-export function apiOf(resource: string, { issuer, aiHosts }: Places): Api | null {
+export function apiOf(resource: string, { issuer, aiHosts, routes }: Places): Api | null {
   const url = URL.canParse(resource) ? new URL(resource) : null
   if (url === null || !isPlain(url) || resource.includes('#')) return null
   const isManagement = issuer !== null && isSameServer(url, new URL(issuer))
-  const isAi = aiHosts.includes(bare(url))
+  const isAi = aiHosts.includes(bare(url)) && (routes?.at(resource) ?? null) === null
   if (isManagement && isAi)
     return management.test(url.pathname) && !ai.test(url.pathname) ? 'management' : 'ai'
   if (isManagement) return url.pathname === '/' || management.test(url.pathname) ? 'management' : null
@@ -35,9 +38,10 @@ export function apisOf(
   return everyApi.filter(api => named.has(api))
 }
 
-/** Names APIs for people; there may be none if the configuration has changed. */
-export function wordsOf(apis: readonly Api[]): string {
-  return apis.length === 0 ? 'no API of this gateway' : apis.map(api => words[api]).join(' and ')
+/** Names APIs and URLs of routes for people; there may be none if the configuration has changed. */
+export function wordsOf(apis: readonly Api[], resources: readonly string[] = []): string {
+  const all = [...apis.map(api => words[api]), ...resources]
+  return all.length === 0 ? 'no API of this gateway' : all.join(' and ')
 }
 
 const words: Readonly<Record<Api, string>> = { management: 'the management API', ai: 'AI gateways' }

@@ -30,6 +30,7 @@ export interface ShownGrant {
   readonly account: string | null
   readonly scopes: readonly string[]
   readonly apis: readonly Api[]
+  readonly resources: readonly string[]
   readonly createdAt: number
 }
 
@@ -249,9 +250,10 @@ ${grants.map(
     account,
     scopes,
     apis,
+    resources,
     createdAt,
   }) => html`<li><div><b>${isolated(app)}</b>${mixedScripts(app).length > 0 && html` <span class="tag bad">mixed scripts</span>`}
-<p>${account !== null && html`In ${isolated(account)}, for ${wordsOf(apis)}. `}Connected ${moment(createdAt)}.</p>
+<p>${account !== null && html`In ${isolated(account)}, for ${wordsOf(apis, resources)}. `}${account === null && resources.length > 0 && html`For ${wordsOf(apis, resources)}. `}Connected ${moment(createdAt)}.</p>
 <details><summary>What it may do</summary><p>${scopes.length === 0 ? 'Nothing.' : scopes.join(', ')}</p></details></div>
 ${form({ action, token: tokenFor(action), hidden: { grant: id } }, namedButton('Disconnect', `Disconnect ${app}`))}</li>
 `,

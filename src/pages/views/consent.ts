@@ -47,6 +47,8 @@ export interface ConsentView extends Retry {
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly ShownScope[]
   readonly apis: readonly Api[]
+  /** The routes that it is for besides, by their URLs. */
+  readonly resources: readonly string[]
   /** Whether they allowed the same before, and whether that was for the same host; null if they did not. */
   readonly remembered: { readonly isHostSeen: boolean } | null
   readonly chosen: Chosen | null
@@ -107,9 +109,9 @@ function rememberedNote({ remembered, redirectUri }: ConsentView): HtmlValue {
 `
 }
 
-function access({ apis, scopes }: ConsentView): HtmlValue {
+function access({ apis, resources, scopes }: ConsentView): HtmlValue {
   const isSignIn = scopes.every(({ id }) => ofSignIn.has(id)) && apis.length > 1
-  return isSignIn ? null : capitalized(wordsOf(apis))
+  return isSignIn ? null : capitalized(wordsOf(apis, resources))
 }
 
 const ofSignIn: ReadonlySet<string> = new Set(['openid', 'email', 'profile', 'offline_access'])

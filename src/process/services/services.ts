@@ -31,6 +31,7 @@ import { AccessTokens } from '../../oauth/grants/access-tokens.ts'
 import { PersonalTokens } from '../../oauth/grants/personal-tokens.ts'
 import { apiOf, type Places } from '../../oauth/grants/resource-indicator.ts'
 import { SigningKeys } from '../../tokens/signing-keys.ts'
+import { RouteResources } from '../../oauth/grants/route-resources.ts'
 import { TokenTags } from '../../tokens/token-tags.ts'
 import { TokenUses } from '../../tokens/token-uses.ts'
 import { TokenVerifier } from '../../tokens/verify.ts'
@@ -87,7 +88,8 @@ export class Services implements AiServices {
   #prices: PriceTable
   #answerBounds: AnswerBounds
   #isWebhookAddress: (address: string) => boolean
-  #config: Pick<Config, 'ai' | 'oauth'>
+  #config: Pick<Config, 'ai' | 'oauth' | 'scopes' | 'zones'>
+  readonly #routeResources = new RouteResources(() => this.#config)
   /** The last URL and its inputs: every refused call needs it. */
   #issuer: { readonly config: object; readonly sidePort: Endpoint; readonly url: string | null } | null = null
 
@@ -198,7 +200,7 @@ export class Services implements AiServices {
   }
 
   get #places(): Places {
-    return { issuer: this.issuer, aiHosts: this.#config.ai.hosts }
+    return { issuer: this.issuer, aiHosts: this.#config.ai.hosts, routes: this.#routeResources }
   }
 
   hearFound(keys: readonly AnnouncedKey[]): void {

@@ -9,6 +9,7 @@ import { People } from '../../people/people.ts'
 import { Sessions } from '../../people/sessions/sessions.ts'
 import { signOut } from '../../people/sessions/sign-out.ts'
 import { apiOf } from '../../oauth/grants/resource-indicator.ts'
+import { RouteResources } from '../../oauth/grants/route-resources.ts'
 import type { Api } from '../../store/records/records.ts'
 import { endCookie, readCookies } from '../../pages/forms/cookies.ts'
 import { PersonTokens } from '../../people/sign-in/person-token.ts'
@@ -49,7 +50,8 @@ export function buildApps(parts: AppParts): BuiltApps {
   return { ...pages, oauth, close }
 }
 
-function buildOAuth({ config, services, management, sidePort, metrics, log }: AppParts): AuthorizationServer {
+function buildOAuth(parts: AppParts): AuthorizationServer {
+  const { config, services, management, sidePort, metrics, log } = parts
   const { oauth } = config
   const issuer = () => issuerOf({ config, sidePort })
   const { store, limiter, tags } = services
@@ -76,7 +78,8 @@ function buildOAuth({ config, services, management, sidePort, metrics, log }: Ap
       response.appendHeader('set-cookie', endCookie('gatehouse', issuer().startsWith('https:')))
     },
     verify: (value, address) => services.tokens.verify(value, address, 'management'),
-    apiOf: apiFinder({ config, sidePort }),
+    apiOf: apiFinder(parts),
+    routes: routesOf(parts),
   })
 }
 
@@ -94,7 +97,7 @@ function buildPages(parts: AppParts, oauth: AuthorizationServer | null) {
     people,
     signIn: new SignInFace({
       people,
-      grants: new Grants(store, oauth === null ? () => null : apiFinder(parts)),
+      grants: new Grants(store, oauth === null ? () => null : apiFinder(parts), routesOf(parts)),
       interactions,
       origins: () => [...issuer(), ...dashboard(), ...own()],
       hasDashboard: origin => own().includes(origin) || servesDashboard(config, origin),
@@ -112,8 +115,13 @@ function buildPages(parts: AppParts, oauth: AuthorizationServer | null) {
   }
 }
 
-function apiFinder(parts: Pick<AppParts, 'config' | 'sidePort'>): (resource: string) => Api | null {
-  return resource => apiOf(resource, { issuer: issuerOf(parts), aiHosts: parts.config.ai.hosts })
+function apiFinder(parts: AppParts): (resource: string) => Api | null {
+  const routes = routesOf(parts)
+  return resource => apiOf(resource, { issuer: issuerOf(parts), aiHosts: parts.config.ai.hosts, routes })
+}
+
+function routesOf({ edge }: AppParts): RouteResources {
+  return new RouteResources(() => edge().config)
 }
 
 function issuerOf({ config, sidePort }: Pick<AppParts, 'config' | 'sidePort'>): string {

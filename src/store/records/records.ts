@@ -228,6 +228,8 @@ export interface Actor extends ActingApp {
   /** The remaining OAuth scopes of those that the user consented to. */
   readonly scopes: readonly string[]
   readonly apis: readonly Api[]
+  /** The resource indicators of what else it opens; absent for none. */
+  readonly resources?: readonly string[]
 }
 
 /** What a token opens: the API of the side port, or the AI routes of the edge. */

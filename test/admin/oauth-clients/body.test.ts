@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { readClientChange, readNewClient } from '../../../src/admin/oauth-clients/body.ts'
 import type { Fault } from '../../../src/errors/catalogue/refusal.ts'
 import { oauthClient } from '../../store/contract-specimens.ts'
+import { oauthScopes } from '../../../src/permissions/scopes.ts'
 
 const least = {
   client_name: 'My app',
@@ -23,15 +24,15 @@ const app = 'com.example.app:/back'
 
 const pointersOf = (read: object) =>
   Array.isArray(read) ? read.map(({ pointer }: Fault) => pointer).sort() : []
-const created = (more: object) => readNewClient({ ...least, ...more })
+const created = (more: object) => readNewClient({ ...least, ...more }, oauthScopes)
 const changed = (body: object, of = kept) => {
-  const change = readClientChange(body, of)
+  const change = readClientChange(body, of, oauthScopes)
   return change.faults.length > 0 ? change.faults : change
 }
 const messagesOf = (read: object) => (read as readonly Fault[]).map(({ message }) => message)
 
 test('a new client needs only the required members', () => {
-  assert.deepEqual(readNewClient(least), {
+  assert.deepEqual(readNewClient(least, oauthScopes), {
     name: 'My app',
     grantTypes: ['authorization_code'],
     responseTypes: ['code'],
@@ -58,7 +59,7 @@ test('null is for an optional member what its absence is', () => {
     tos_uri: null,
     client_uri: null,
   }
-  assert.deepEqual(created(none), readNewClient(least))
+  assert.deepEqual(created(none), readNewClient(least, oauthScopes))
 })
 
 test('offline_access follows refresh_token', () => {
@@ -71,7 +72,7 @@ test('offline_access follows refresh_token', () => {
 })
 
 test('everything that is missing is reported at once', () => {
-  const read = readNewClient({}) as readonly Fault[]
+  const read = readNewClient({}, oauthScopes) as readonly Fault[]
   assert.deepEqual(
     pointersOf(read),
     Object.keys(least)
@@ -226,7 +227,7 @@ for (const [what, body, of, pointers] of [
 
 test('next to a fault the rest of a change is read, and refused members stay as they were', () => {
   const body = { client_name: '', logo_uri: 5, client_uri: null, visibility: 'public' }
-  const { settings, visibility, setsClientUri, faults } = readClientChange(body, kept)
+  const { settings, visibility, setsClientUri, faults } = readClientChange(body, kept, oauthScopes)
   assert.deepEqual(pointersOf(faults), ['/client_name', '/logo_uri'])
   assert.deepEqual([settings.name, settings.logoUri, settings.clientUri], [kept.name, kept.logoUri, null])
   assert.deepEqual([visibility, setsClientUri], ['public', true])
@@ -252,7 +253,7 @@ test('whatever a body is, it is read or refused with pointers', () => {
   )
   fc.assert(
     fc.property(some, value => {
-      for (const read of [readNewClient(value), changed(value as object)])
+      for (const read of [readNewClient(value, oauthScopes), changed(value as object)])
         if (Array.isArray(read)) assert.ok(read.length > 0 && read.every(({ pointer }) => pointer !== null))
         else assert.ok('name' in read || 'settings' in read)
     }),

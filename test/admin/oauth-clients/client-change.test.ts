@@ -5,6 +5,7 @@ import { type ChangedClient, changeClient } from '../../../src/admin/oauth-clien
 import { secretThatMatches } from '../../../src/oauth/clients/secret.ts'
 import { SecretKeys } from '../../../src/base/secrets/secret-keys.ts'
 import type { Fault } from '../../../src/errors/catalogue/refusal.ts'
+import { oauthScopes } from '../../../src/permissions/scopes.ts'
 import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
 import { oauthClient, verification } from '../../store/contract-specimens.ts'
 
@@ -19,7 +20,7 @@ const ready = oauthClient({ clientUri, verification: proven })
 const open = { ...ready, visibility: 'public', promotedAt: now - hour } as const
 const appClient = oauthClient({ tokenEndpointAuthMethod: 'none', secrets: [] })
 
-const change = (client: OAuthClient, body: object) => changeClient(client, body, keys, now)
+const change = (client: OAuthClient, body: object) => changeClient(client, body, keys, now, oauthScopes)
 function done(client: OAuthClient, body: object): ChangedClient {
   const changed = change(client, body)
   assert.ok('client' in changed, JSON.stringify(changed))

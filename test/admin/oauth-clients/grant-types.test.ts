@@ -16,7 +16,7 @@ const both = ['authorization_code', 'refresh_token']
 
 function read(body: object, of = kept) {
   const faults: Fault[] = []
-  const grants = readGrants(new Field(body, faults).members([], names), of)
+  const grants = readGrants(new Field(body, faults).members([], names), of, oauthScopes)
   return { grants, faults: faults.map(({ pointer, message }) => [pointer, message]) }
 }
 const messageOf = (body: object) => read(body).faults.map(([, message]) => message)[0]

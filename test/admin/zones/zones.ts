@@ -26,6 +26,7 @@ export function testZones() {
       access: openAccess,
       errors: { ...noCustomErrors, documentation, previews: 'on' },
       rateLimits: [],
+      scopes: [],
     } as ReturnType<Zones['ofAll']>,
     near: [] as readonly (readonly NearKey[])[],
     pools: [pool] as readonly PoolState[],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { missingForPublic } from '../../../src/oauth/clients/publication.ts'
+import { oauthScopes } from '../../../src/permissions/scopes.ts'
 import type { OAuthClient, VerificationStatus } from '../../../src/store/records/oauth-client.ts'
 import { clientWith, verificationWith } from './client-with.ts'
 
@@ -29,7 +30,7 @@ const lacks: Readonly<Record<string, readonly Partial<OAuthClient>[]>> = {
 }
 
 const members = Object.keys(lacks)
-const missingOf = (client: Partial<OAuthClient>) => missingForPublic(clientWith(client))
+const missingOf = (client: Partial<OAuthClient>) => missingForPublic(clientWith(client), oauthScopes)
 
 test('a client that has all of it can be public, with or without what is optional', () => {
   assert.deepEqual(missingOf(complete), [])
