@@ -51,6 +51,7 @@ async function rowOf(name: ScenarioName, root: string, origin: number): Promise<
   const idle = peer.instructions(process.pid)
   await runner.stop()
   const [main, ...others] = all.map((count, i) => (count - (idle[i] ?? 0)) / requests)
+  // V8 compiles, marks and sweeps there when it will: one late compilation can be 60 million, 15,000 a request.
   const rest = others.reduce((sum, count) => sum + count, 0)
   return `${name}: ${main!.toFixed(0)} instructions a request in the main thread, ${rest.toFixed(0)} in others`
 }
