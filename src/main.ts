@@ -3,7 +3,7 @@
 
 import { enableCompileCache } from 'node:module'
 import { isAbsolute, join } from 'node:path'
-import './process/system/heap.ts'
+import './process/system/v8.ts'
 import './process/system/thread-pool.ts'
 
 const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env

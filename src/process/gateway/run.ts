@@ -24,7 +24,7 @@ import { pagesUrl } from '../ports/pages-url.ts'
 import { logWarnings, mistakesIn, Reloads } from './reloads.ts'
 import { obeySignals } from '../system/signals.ts'
 import { maintainStore } from '../store/maintenance.ts'
-import { tuneHeap } from '../system/heap.ts'
+import { tuneV8 } from '../system/v8.ts'
 import { tell } from '../terminal/output.ts'
 
 /** How long writing the last lines of the log may take, in ms. */
@@ -154,7 +154,7 @@ async function serve({ gateway, before, service }: Running): Promise<boolean> {
     return false
   }
   if (gateway.settled === null) {
-    tuneHeap()
+    tuneV8()
     await before?.relieve()
     service.ready(statusOf(gateway), () => gateway.unready !== 'no worker is up')
   } else await before?.fail('stopped before it served')

@@ -1,6 +1,6 @@
 // One data-plane process: obeys its supervisor, and outlives it only to finish running requests.
 
-import '../system/heap.ts'
+import '../system/v8.ts'
 import '../system/thread-pool.ts'
 import type { Server } from 'node:net'
 import { systemClock } from '../../base/clock.ts'
@@ -28,7 +28,7 @@ import {
   type ToWorker,
 } from './messages.ts'
 import { usualSupervision } from './supervision.ts'
-import { tuneHeap } from '../system/heap.ts'
+import { tuneV8 } from '../system/v8.ts'
 import { Services } from '../services/services.ts'
 import { version } from '../system/version.ts'
 
@@ -151,7 +151,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
   bans.keep(config)
   bans.impose(ask.bans)
   const listeners = await plane.listen(sockets, ask.slot)
-  tuneHeap()
+  tuneV8()
   for (const socket of plane.sockets) if (!sockets.includes(socket)) await tellBound(socket)
   return listeners
 }

