@@ -8,8 +8,9 @@ export const maxPasskeys = 20
 /** `replayed`: the challenge, or a newer one, was signed before. `old_counter`: two devices have the key. */
 export type PasskeyUse = 'used' | 'gone' | 'replayed' | 'old_counter'
 
-export function passkeysAt({ passkeys }: User, host: string): readonly Passkey[] {
-  return passkeys?.keys.filter(key => key.host === host) ?? []
+/** Returns those that sign for a host; none without a password, with which an older version leaves them. */
+export function passkeysAt({ password, passkeys }: User, host: string): readonly Passkey[] {
+  return password === null ? [] : (passkeys?.keys.filter(key => key.host === host) ?? [])
 }
 
 /** Adds a passkey, with new recovery codes if it is the first second factor; null if it must not be added. */

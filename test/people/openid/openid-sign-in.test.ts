@@ -13,6 +13,7 @@ import { roleOf } from '../../../src/permissions/roles.ts'
 import { everybody, isEmailVerified } from '../../../src/store/records/people.ts'
 import { credential, oauthGrant } from '../../store/contract-specimens.ts'
 import { settleWithApp } from '../enrol.ts'
+import { passkeys } from '../../store/contract-specimens.ts'
 import { onStores, type Village, visit } from '../on-stores.ts'
 import { password } from '../settlement.ts'
 import { redirectUri, RunningProvider, walk } from './openid-provider.ts'
@@ -262,6 +263,21 @@ onStores(
     assert.ok(await village.parts.sessions.find(done.value))
     const tried = await new SignIn(village.parts).withPassword({ email: user.email, password }, visit)
     assert.equal(tried.outcome, 'refused')
+  },
+)
+
+onStores(
+  'passkeys go with the password, which alone would sign in; the app of a member stays',
+  async village => {
+    const { arrive } = await start(village)
+    const account = await village.found()
+    const { user } = await settleWithApp(village, { email: 'ada@example.com', passkeys: passkeys() })
+    await village.join(user, account)
+    const done = await arrive('ada')
+    assert.ok(done.outcome === 'needs_code')
+    const { record } = (await village.store.users.get(everybody, user.id))!
+    assert.deepEqual([record.password, record.passkeys], [null, undefined])
+    assert.deepEqual([record.totp, record.recoveryCodes], [user.totp, user.recoveryCodes])
   },
 )
 
