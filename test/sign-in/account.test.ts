@@ -8,8 +8,9 @@ import type { User } from '../../src/store/records/people.ts'
 import { codeAt } from '../people/authenticator.ts'
 import { oauthGrant } from '../store/contract-specimens.ts'
 import { clientWith } from '../oauth/clients/client-with.ts'
-import { Site } from './site.ts'
+import { type ShownPage, Site, unescaped, Visitor } from './site.ts'
 import { password } from '../people/settlement.ts'
+import { SoftAuthenticator } from '../people/soft-authenticator.ts'
 
 test('a password is changed with the old one, and ends all other sessions', async t => {
   const site = await Site.open(t)
@@ -221,4 +222,66 @@ test('an invitation is shown, declined and accepted in the profile of who has pr
   })
   assert.equal(stale.location, paths.account)
   assert.ok(await site.store.members.get(other.account, other.id))
+})
+
+test('where browsers have no passkeys, the profile says why, and no page asks for one', async t => {
+  const site = await Site.open(t)
+  const visitor = await site.signedIn(await site.settle())
+  const page = await visitor.get(paths.account)
+  assert.match(page.text, /this page was opened at an address of numbers/)
+  assert.equal((await visitor.get(paths.passkeys)).location, paths.account)
+  assert.doesNotMatch((await site.visitor().get(paths.signIn)).body, /<script|data-ceremony/)
+  const named = await Site.open(t)
+  const via = named.origin
+  named.origin = 'http://gate.example'
+  const { value } = await named.people.sessions.begin(
+    await named.settle(),
+    { method: 'password', secondFactor: false, at: named.clock.now() },
+    { address: '192.0.2.7', userAgent: null, ray: '0123456789abcdef' },
+  )
+  const elsewhere = new Visitor(named.origin, via)
+  elsewhere.cookies.set('gatehouse', value)
+  assert.match((await elsewhere.get(paths.account)).text, /this page was opened over plain HTTP/)
+})
+
+test('a passkey is added and removed without a browser of ours, and only in a fresh session', async t => {
+  const site = await Site.open(t)
+  const via = site.origin
+  site.origin = via.replace('127.0.0.1', 'localhost')
+  const user = await site.settle()
+  const visitor = new Visitor(site.origin, via)
+  await (await visitor.get(paths.signIn)).submit(paths.signIn, { email: user.email, password })
+  const key = new SoftAuthenticator(site.origin, user.id)
+  const optionsOf = ({ body }: ShownPage) =>
+    JSON.parse(unescaped(/data-options="([^"]*)"/.exec(body)![1]!)) as Record<string, unknown>
+  const page = await visitor.get(paths.passkeys)
+  const { challenge, rp, attestation, authenticatorSelection, excludeCredentials } = optionsOf(page)
+  assert.deepEqual([rp, attestation], [{ id: 'localhost', name: 'Gatehouse' }, 'none'])
+  assert.deepEqual(authenticatorSelection, {
+    residentKey: 'required',
+    requireResidentKey: true,
+    userVerification: 'required',
+  })
+  assert.deepEqual(excludeCredentials, [])
+  const empty = await page.submit(paths.passkeys, { name: 'Mine' })
+  assert.deepEqual([empty.status, /could not be added/.test(empty.text)], [403, true])
+  const response = key.create(challenge as string)
+  const added = await page.submit(paths.passkeys, { name: 'Mine', response })
+  assert.match(added.text, /Save your recovery codes/)
+  const account = await visitor.get(paths.account)
+  assert.match(account.text, /Mine Added .*, never used.*On, with your passkeys alone/)
+  site.clock.advance(31 * 60_000)
+  const stale = await account.submit(paths.passkeyRemove)
+  assert.match(stale.location!, /^\/auth\/account\/confirm\?/)
+  const confirm = await stale.follow()
+  const { allowCredentials, userVerification, challenge: again } = optionsOf(confirm)
+  assert.deepEqual(
+    [allowCredentials, userVerification],
+    [[{ type: 'public-key', id: key.id, transports: ['internal', 'hybrid'] }], 'required'],
+  )
+  const confirmed = await confirm.submit(paths.confirmByPasskey, { response: key.get(again as string) })
+  assert.equal(confirmed.status, 303)
+  const removed = await (await visitor.get(paths.account)).submit(paths.passkeyRemove)
+  assert.match((await removed.follow()).text, /The passkey was removed/)
+  assert.deepEqual(await site.store.credentials.list({ user: user.id }, 'sign_in', 10), [])
 })
