@@ -36,7 +36,7 @@ export interface Gateway {
 export interface Guard {
   readonly enabled: boolean
   readonly policies: readonly GuardPolicy[]
-  readonly webhook?: { readonly url: string } | null
+  readonly webhook?: { readonly url: string; readonly check: readonly GuardCheck[] } | null
 }
 
 export interface GuardPolicy {

@@ -13,7 +13,7 @@ import { compact, dollars, grouped } from '../parts/numbers.ts'
 import { exactTime, oneLine } from '../parts/values.ts'
 import { paths, withQuery } from '../page/paths.ts'
 import { crumbsOf, gatewayOf } from '../gateways/page-data.ts'
-import { type Attempt, span, tokensPerSecond, type WholeLog } from './log.ts'
+import { type Attempt, type Finding, span, tokensPerSecond, type WholeLog } from './log.ts'
 import { statusBadge } from './table.ts'
 import { troubleOf } from './call-failure.ts'
 
@@ -37,7 +37,7 @@ export const showLog: Handler = async request => {
       section('call', 'Call', callFacts(request, log)),
       section('time', 'Time', timeFacts(log)),
       section('usage', 'Usage', usageFacts(log)),
-    ]}</div>${feedbackCard(request, log)}${log.attempts !== undefined && section('attempts', 'Attempts', attemptTable(log.attempts))}${log.metadata !== null && section('metadata', 'Metadata', metadataFacts(log.metadata))}${section(
+    ]}</div>${feedbackCard(request, log)}${log.attempts !== undefined && section('attempts', 'Attempts', attemptTable(log.attempts))}${log.findings !== undefined && section('findings', 'Guard', findingTable(log.findings))}${log.metadata !== null && section('metadata', 'Metadata', metadataFacts(log.metadata))}${section(
       'bodies',
       'Bodies',
       visible.length === 0
@@ -210,6 +210,19 @@ function attemptTable(attempts: readonly Attempt[]): Html {
       { title: 'Took', isNumber: true, cell: ({ duration }) => span(duration) },
     ],
     attempts,
+  )
+}
+
+function findingTable(findings: readonly Finding[]): Html {
+  return table(
+    'What the guard found',
+    [
+      { title: 'Finding', isName: true, cell: ({ name }) => html`<code>${name}</code>` },
+      { title: 'In', cell: ({ check }) => `the ${check}` },
+      { title: 'Action', cell: ({ action }) => badge(action, action === 'block' ? 'bad' : '') },
+      { title: 'Times', isNumber: true, cell: ({ count }) => grouped(count) },
+    ],
+    findings,
   )
 }
 

@@ -31,6 +31,7 @@ export interface Log {
   readonly token_name: string | null
   readonly streamed: boolean
   readonly dropped?: readonly string[]
+  readonly findings?: readonly Finding[]
   /** JSON. */
   readonly metadata: string | null
   readonly request_content_type: string | null
@@ -46,6 +47,14 @@ export interface Attempt {
   readonly outcome: string
   /** Ms. */
   readonly duration: number
+}
+
+/** What the guard of the gateway found, without the text of it. */
+export interface Finding {
+  readonly check: string
+  readonly name: string
+  readonly action: string
+  readonly count: number
 }
 
 /** An entry with its bodies, as far as they were stored. */

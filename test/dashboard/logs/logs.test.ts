@@ -123,6 +123,7 @@ test('a call has all that is known of it, with its bodies, which nothing runs', 
       metadata: { who: hostile },
       cost: 0.25,
       dropped: ['thinking', hostile],
+      findings: [{ check: 'response', name: 'webhook:pii', action: 'block', count: 3 }],
       hasCustomCost: true,
       eventId: hostile,
       attempts: [
@@ -146,6 +147,7 @@ test('a call has all that is known of it, with its bodies, which nothing runs', 
   assert.match(page.text, /\$0\.25 named by the caller/)
   assert.match(page.text, /http_503 12 ms groq llama ok 1\.3 s/)
   assert.match(page.text, /Left out thinking, /)
+  assert.match(page.text, /Guard .*webhook:pii the response block 3/)
   const unescaped = page.body.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))
   assert.ok(
     unescaped.includes(`{\n  "a": [\n    1,\n    {},\n    "x:y,{"\n  ],\n  "b": "${script}"\n}`),

@@ -17,7 +17,7 @@ export function guardCard(request: PageRequest, { id, dlp: guard }: Gateway, may
   const webhook = guard?.webhook ?? null
   const asked =
     webhook !== null &&
-    html`<p>Behind the patterns, the webhook <code>${webhook.url}</code> decides about requests.</p>`
+    html`<p>Behind the patterns, the webhook <code>${webhook.url}</code> decides about ${webhook.check.map(check => checkWords[check].toLowerCase()).join(' and ')}.</p>`
   return html`<section class="card" aria-labelledby="guard"><h2 id="guard">Guard</h2>${
     guard?.enabled === false && notice('The guard is switched off.', 'bad')
   }${

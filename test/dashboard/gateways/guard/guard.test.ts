@@ -9,7 +9,7 @@ const keys = {
   profiles: ['openai_key'],
 }
 const url = 'https://guard.example/'
-const webhook = { url, check: ['REQUEST'], timeout: 500 }
+const webhook = { url, check: ['REQUEST', 'RESPONSE'], timeout: 500 }
 const dlp = { enabled: true, policies: [keys, off], webhook }
 
 async function openGuarded(t: Parameters<typeof openDashboard>[0], role?: 'Administrator Read Only') {
@@ -26,7 +26,7 @@ async function openGuarded(t: Parameters<typeof openDashboard>[0], role?: 'Admin
     },
     { id: 'off', isEnabled: false, action: 'block', checks: ['request'], patterns: ['*'] },
   ] as const
-  const own = { url, checks: ['request'], timeout: 500, sealed: 'x' } as const
+  const own = { url, checks: ['request', 'response'], timeout: 500, sealed: 'x' } as const
   await kept.gateways.replace({ ...record, guard: { isEnabled: true, rules, webhook: own } }, version)
   return site
 }
@@ -116,7 +116,7 @@ test('who may only read sees what the guard does', async t => {
   const { base, get } = await openGuarded(t, 'Administrator Read Only')
   assert.match(
     (await get(`${base}/gateways/default`)).text,
-    /Guard.*openai_key Redact Redact.*webhook https:\/\/guard\.example\/ decides about requests/,
+    /Guard.*openai_key Redact Redact.*webhook https:\/\/guard\.example\/ decides about requests and responses/,
   )
   assert.doesNotMatch((await get(`${base}/gateways/default`)).text, /Change the guard/)
   assert.equal((await get(`${base}/gateways/default/guard`)).status, 404)
