@@ -1,6 +1,7 @@
 // The webhook of a gateway's guard and whole responses: nothing reaches the caller before it has allowed that.
 
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { sealWebhookSecret } from '../../src/guard/webhook/secret.ts'
 import type { GuardRule } from '../../src/store/records/records.ts'
@@ -172,6 +173,23 @@ test('lists of events and lines of JSON are put together, and replaced where the
   response = answer(`${line('I am A', false)}\n${line('da.', true)}\nAda`, 'application/x-ndjson')
   const lines = await ai.edge.ask(ask(path))
   assert.equal(lines.text, `${line('I am Somebody.', false)}\n${line('', true)}\nSomebody`)
+})
+
+test('responses wait for their turn when sixty-four are asked about', async t => {
+  const waiting: ServerResponse[] = []
+  const { ai, chat, guard } = await start(
+    t,
+    (_, response) => waiting.push(response),
+    () => json(said('Ada')),
+  )
+  await ai.change({ guard: { ...guard, webhook: { ...guard.webhook, timeout: 30_000 } } })
+  const chats = Array.from({ length: 66 }, () => chat('svc-aig-skip-cache: true'))
+  await until(() => waiting.length === 64)
+  for (const response of waiting.splice(0)) response.end('{"verdict":"allow"}')
+  await until(() => waiting.length === 2)
+  for (const response of waiting) response.end('{"verdict":"allow"}')
+  const statuses = (await Promise.all(chats)).map(({ status }) => status)
+  assert.deepEqual(new Set(statuses), new Set([200]))
 })
 
 test('a caller who leaves takes the question along, and the provider is blamed for nothing', async t => {

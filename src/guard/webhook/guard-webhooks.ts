@@ -15,6 +15,8 @@ import { readVerdict, type Verdict } from './verdict.ts'
 const limits = { all: 256, account: 64, bytes: 64 * MiB }
 /** Bytes of a question, far more than people read; a verdict that replaces texts has them as well. */
 export const maxQuestion = MiB
+/** Questions about responses that wait for their turn; those about requests do not. */
+const maxWaiting = 1_000
 const maxResponse = 2 * MiB + 64 * KiB
 
 export interface Question {
@@ -44,6 +46,7 @@ export class GuardWebhooks {
   readonly #counts = new Map<string, number>()
   #underWay = 0
   #bytes = 0
+  readonly #waiting = new Set<WaitingQuestion>()
 
   constructor(parts: GuardWebhooksParts) {
     this.#parts = parts
@@ -79,28 +82,62 @@ export class GuardWebhooks {
     const body = bodyOf(question)
     const size = Buffer.byteLength(body)
     if (size > maxQuestion) return { outcome: 'too_large', reason: '' }
-    const count = this.#counts.get(account) ?? 0
-    if (count >= limits.account || this.#underWay >= limits.all || this.#bytes + size > limits.bytes)
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(question.webhook.timeout)])
+    const isAdmitted =
+      this.#admit(account, size) ||
+      // A response has cost something already.
+      (question.check === 'response' && (await this.#wait(account, size, inTime)))
+    if (!isAdmitted) {
+      if (signal.aborted) return { outcome: 'left', reason: '' }
       return { outcome: 'busy', reason: 'too many questions under way' }
-    this.#counts.set(account, count + 1)
-    this.#underWay++
-    this.#bytes += size
+    }
     try {
-      return await this.#send(question, body, signal)
+      return await this.#send(question, body, { left: signal, signal: inTime })
     } finally {
       this.#underWay--
       this.#bytes -= size
       const others = this.#counts.get(account)! - 1
       if (others === 0) this.#counts.delete(account)
       else this.#counts.set(account, others)
+      // In the order in which they came, but for those whose account has its share.
+      for (const { account, size, admitted } of this.#waiting) if (this.#admit(account, size)) admitted()
     }
   }
 
-  async #send({ gateway, webhook, texts }: Question, body: string, left: AbortSignal): Promise<Outcome> {
+  #admit(account: string, size: number): boolean {
+    const count = this.#counts.get(account) ?? 0
+    if (count >= limits.account || this.#underWay >= limits.all || this.#bytes + size > limits.bytes)
+      return false
+    this.#counts.set(account, count + 1)
+    this.#underWay++
+    this.#bytes += size
+    return true
+  }
+
+  /** False if its turn does not come in time. */
+  #wait(account: string, size: number, signal: AbortSignal): Promise<boolean> {
+    if (this.#waiting.size >= maxWaiting || signal.aborted) return Promise.resolve(false)
+    return new Promise(resolve => {
+      const over = (isAdmitted: boolean) => {
+        signal.removeEventListener('abort', onAbort)
+        this.#waiting.delete(waiting)
+        resolve(isAdmitted)
+      }
+      const onAbort = () => over(false)
+      const waiting = { account, size, admitted: () => over(true) }
+      signal.addEventListener('abort', onAbort)
+      this.#waiting.add(waiting)
+    })
+  }
+
+  async #send(
+    { gateway, webhook, texts }: Question,
+    body: string,
+    { left, signal }: { readonly left: AbortSignal; readonly signal: AbortSignal },
+  ): Promise<Outcome> {
     const keys = this.#parts.secrets()
     const secret = keys === null ? null : unsealWebhookSecret(keys, webhook.sealed, gateway)
     if (secret === null) return { outcome: 'no_secret', reason: 'its secret cannot be unsealed' }
-    const signal = AbortSignal.any([left, AbortSignal.timeout(webhook.timeout)])
     try {
       const { status, text } = await this.#post(webhook.url, { id: `msg_${newId()}`, body }, secret, signal)
       if (status !== 200) return { outcome: 'invalid', reason: `status ${status}` }
@@ -125,6 +162,13 @@ export class GuardWebhooks {
       return this.#client.post(url, message, [secret], options)
     }
   }
+}
+
+/** A question that waits for others to be over. */
+interface WaitingQuestion {
+  readonly account: string
+  readonly size: number
+  readonly admitted: () => void
 }
 
 interface Outcome {
