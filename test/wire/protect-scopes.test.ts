@@ -194,6 +194,25 @@ test('a token for a route opens nothing else', async t => {
   assert.equal((await ai.edge.ask(call)).status, 401)
 })
 
+test('what the gate decides is counted by zone and outcome', async t => {
+  const { edge, keep, get } = await start(t)
+  const [good, few] = [await keep(), await keep({ scopes: ['orders.read'] })]
+  const client = await edge.connect()
+  for (let i = 0; i < 3; i++) {
+    await client.send(request('GET /orders', `Authorization: Bearer ${good.value}`))
+    await client.response()
+  }
+  await get('/orders', few.value)
+  await get('/orders', null)
+  await get('/', null)
+  const { token, jwt } = edge.metrics.zone('site').gates
+  const counts = Object.entries(token!).map(([outcome, { value }]) => [outcome, value])
+  assert.deepEqual(Object.fromEntries(counts), {
+    ...{ passed: 3, missing: 1, invalid: 0, insufficient: 1, refused: 0, unavailable: 0 },
+  })
+  assert.equal(jwt, null)
+})
+
 test('what ends an access token ends it on a connection in use', async t => {
   const { edge, keep, store } = await start(t)
   const client = await edge.connect()

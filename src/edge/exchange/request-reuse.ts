@@ -22,6 +22,8 @@ interface Outbound {
 
 interface Passage {
   readonly gates: readonly Gate[]
+  /** The one that lets them in. */
+  readonly gate: Gate
   readonly head: RequestHead
   readonly admission: Admission
   readonly outgoing: RequestHead

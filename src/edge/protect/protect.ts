@@ -32,16 +32,22 @@ function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: Ga
     const outcome = identified(x, tryGate(x, gate))
     if (outcome instanceof Promise)
       return outcome.then(settled => {
-        if ('changes' in settled) return pass(x, gates, settled)
+        note(x, gate, settled)
+        if ('changes' in settled) return pass(x, gates, gate, settled)
         return tryGates(x, gates, i + 1, [...faults, settled])
       })
-    if ('changes' in outcome) return pass(x, gates, outcome)
+    note(x, gate, outcome)
+    if ('changes' in outcome) return pass(x, gates, gate, outcome)
     faults.push(outcome)
   }
   return refuseFor(x, faults)
 }
 
 type Outcome = Admission | GateFault
+
+function note({ zone }: Exchange, { kind }: Gate, outcome: Outcome): void {
+  zone!.metrics.gate(kind, 'changes' in outcome ? 'passed' : outcome.kind)
+}
 
 /** Tells the origin who it is where the zone does. */
 function identified(x: Exchange, outcome: MaybeAtOnce<Outcome>): MaybeAtOnce<Outcome> {
@@ -105,6 +111,7 @@ function passesAgain(x: Exchange, gates: readonly Gate[]): boolean {
   // A target may name another host of the zone than the lines, for which the token may not be.
   if (passage.head.host !== x.head.host) return false
   if (!passage.admission.isCurrent()) return false
+  note(x, passage.gate, passage.admission)
   x.admission = passage.admission
   if (passage.head !== x.head) x.outgoing = withLinesOf(passage.outgoing, x.head)
   else x.outgoing = x.head.isRepeated ? passage.outgoing.repeated() : passage.outgoing
@@ -119,12 +126,12 @@ function withLinesOf(outgoing: RequestHead, head: RequestHead): RequestHead {
   return Object.assign(own, { hopByHop, host: head.host })
 }
 
-function pass(x: Exchange, gates: readonly Gate[], admission: Admission): null {
+function pass(x: Exchange, gates: readonly Gate[], gate: Gate, admission: Admission): null {
   const { head } = x
   const outgoing = Object.assign(new RequestHead(), head, admission.changes.applyTo(head))
   x.admission = admission
   x.outgoing = outgoing
-  x.client.last.passage = { head, gates, admission, outgoing }
+  x.client.last.passage = { head, gates, gate, admission, outgoing }
   return null
 }
 

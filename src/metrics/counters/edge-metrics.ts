@@ -84,6 +84,10 @@ export interface PoolMember {
   readonly state: (typeof healthStates)[number]
 }
 
+const gateOutcomes = ['passed', 'missing', 'invalid', 'insufficient', 'refused', 'unavailable'] as const
+type GateOutcome = (typeof gateOutcomes)[number]
+type GateKind = 'jwt' | 'forward' | 'token'
+
 export class EdgeMetrics {
   readonly zones = new Map<string, ZoneMetrics>()
   readonly phases = distributions(phases)
@@ -169,6 +173,12 @@ export class EdgeMetrics {
 export class ZoneMetrics {
   readonly classes = distributions(['other', ...statusClasses, 'preview'])
   readonly #byDigit = Object.values(this.classes)
+  /** By kind; null for those that decided nothing yet. */
+  readonly gates: Record<GateKind, Readonly<Record<GateOutcome, Tally>> | null> = {
+    jwt: null,
+    forward: null,
+    token: null,
+  }
   /** Returns the counter for requests that were in progress when this one was dropped; null before. */
   successor: (() => ZoneMetrics) | null = null
 
@@ -179,6 +189,12 @@ export class ZoneMetrics {
   request(status: number, ms: number): void {
     if (this.successor !== null) return this.successor().request(status, ms)
     this.#byDigit[status >= 100 && status < 600 ? (status / 100) | 0 : 0]!.observe(ms)
+  }
+
+  gate(kind: GateKind, outcome: GateOutcome): void {
+    if (this.successor !== null) return this.successor().gate(kind, outcome)
+    const counts = (this.gates[kind] ??= tallies(gateOutcomes))
+    counts[outcome].inc()
   }
 
   preview(ms: number): void {
