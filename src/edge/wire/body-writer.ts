@@ -7,6 +7,8 @@ import { chunkSize, chunkText, lastChunk } from '../../http1/body/chunk.ts'
 
 /** Bytes up to which a copy costs less than another write. */
 const maxCopied = 16 * 1024
+/** Bytes of a body from which text, which V8 has twice, costs more than a buffer. */
+const minJoined = 512
 
 /** Writing methods here and below return false when the peer should be given time to read. */
 export interface ByteSink {
@@ -38,8 +40,8 @@ export class BodyWriter {
   data(bytes: Buffer): boolean {
     if (bytes.length > maxCopied) return this.#writeLarge(bytes)
     if (!this.#isChunked && !this.hasBegun) {
-      if (typeof this.#pending === 'string') return this.#join(this.#pending, bytes)
-      this.flush()
+      if (typeof this.#pending !== 'string') this.flush()
+      else if (bytes.length >= minJoined) return this.#join(this.#pending, bytes)
     }
     this.#pending += this.#isChunked ? chunkText(bytes) : bytes.toString('latin1')
     return true
@@ -58,11 +60,10 @@ export class BodyWriter {
     this.flush()
   }
 
-  /** A body in one piece is most of its message: as text, V8 would have it twice. */
-  #join(head: string, body: Buffer): true {
-    const message = Buffer.allocUnsafe(head.length + body.length)
-    message.write(head, 'latin1')
-    message.set(body, head.length)
+  #join(text: string, bytes: Buffer): true {
+    const message = Buffer.allocUnsafe(text.length + bytes.length)
+    message.write(text, 'latin1')
+    message.set(bytes, text.length)
     this.#pending = message
     return true
   }
