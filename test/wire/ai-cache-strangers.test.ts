@@ -13,7 +13,11 @@ import { until } from '../help/until.ts'
 
 const prompt = JSON.stringify({ model: 'openai/gpt-4o', messages: [{ role: 'user', content: 'Hi' }] })
 
-async function start(t: TestContext, settings: AiSettings = {}, respond = (n: number) => json(numbered(n))) {
+async function start(
+  t: TestContext,
+  settings: AiSettings = {},
+  respond: (n: number) => string | Promise<string> = n => json(numbered(n)),
+) {
   let calls = 0
   const provider = await startResponder(t, () => respond(++calls))
   const ai = await startAi(
@@ -151,13 +155,19 @@ test('a clock that is set back or forward gives no response for longer than its 
   assert.equal(calls(), 2)
 })
 
-test('a store that was emptied under a call is not trusted to know which calls were made', async t => {
-  const server = await startRedis(t, { aof: 'always' })
-  const { ai, ask, calls } = await start(t, { storeUrl: server.url, commandTimeout: 2_000 })
-  ai.store.trust.expect(await ai.store.adopt())
-  assert.equal((await ask(prompt, once('k'))).status, 200)
-  assert.equal(replayed(await ask(prompt, once('k'))), 'true')
-  await server.ask('FLUSHALL')
-  for (let i = 0; i < 3; i++) assert.notEqual((await ask(prompt, once('k'))).status, 200)
-  assert.equal(calls(), 1)
-})
+for (const when of ['while a call runs', 'after a call'] as const)
+  test(`a store that is emptied ${when} is not trusted to know which calls were made`, async t => {
+    const server = await startRedis(t, { aof: 'always' })
+    const { ai, ask, calls } = await start(t, { storeUrl: server.url, commandTimeout: 2_000 }, async n => {
+      if (when === 'while a call runs') await server.ask('FLUSHALL')
+      return json(numbered(n))
+    })
+    ai.store.trust.expect(await ai.store.adopt())
+    assert.equal((await ask(prompt, once('k'))).status, 200)
+    if (when === 'after a call') {
+      assert.equal(replayed(await ask(prompt, once('k'))), 'true')
+      await server.ask('FLUSHALL')
+    }
+    for (let i = 0; i < 3; i++) assert.notEqual((await ask(prompt, once('k'))).status, 200)
+    assert.equal(calls(), 1)
+  })
