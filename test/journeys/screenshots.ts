@@ -21,7 +21,7 @@ import { root } from '../help/source.ts'
 const folder = join(root, 'docs/screenshots')
 const password = 'correct horse battery'
 
-test('every page of the dashboard has its picture, in light and dark', { timeout: 300_000 }, async t => {
+test('every page of the dashboard has its picture, in light and dark', { timeout: 900_000 }, async t => {
   const gateway = await furnishedGateway(t)
   const { account, token, setUp } = await gateway.firstStart
   const browser = await launchBrowser()
