@@ -143,7 +143,10 @@ const words: Readonly<Record<string, (value: never, schema: Schema) => string | 
   patternProperties: (value: Schemas) => `names match ${Object.keys(value).map(code).join(' or ')}`,
   contains: ({ const: value, not }: Schema) =>
     `contains ${not === undefined ? '' : 'something other than '}${code(JSON.stringify(value ?? (not as Schema).const))}`,
-  not: ({ required }: Schema) => `not ${named(required).join(' together with ')}`,
+  not: ({ required, enum: values }: Schema) =>
+    required === undefined
+      ? `none of ${(values as readonly unknown[]).map(one => code(JSON.stringify(one))).join(', ')}`
+      : `not ${named(required).join(' together with ')}`,
   oneOf: (value: readonly Schema[]) =>
     `exactly one of ${value.flatMap(({ required }) => named(required)).join(', ')}`,
   examples: (value: readonly unknown[]) =>
