@@ -76,6 +76,18 @@ test('a consent passes on the account and the optional scopes that stayed ticked
   assert.match(sent.body, /<a class="button plain" href="\/oauth2\/auth\/abc">Continue<\/a>/)
 })
 
+test('scopes of OpenID Connect are sentences for people, and open no API', async t => {
+  const ids = ['openid', 'email', 'profile', 'offline_access']
+  const scopes = oauthScopes.filter(({ id }) => ids.includes(id)).map(one => ({ ...one, isOptional: false }))
+  const { visitor } = await arrive(t, { ...consent, accounts: [], scopes })
+  const { text } = await visitor.get(path)
+  assert.match(
+    text,
+    /Recognize you .*Your email address See your email address, once it is verified\..*Your name See your name\..*Stay connected /,
+  )
+  assert.doesNotMatch(text, /Gets access to|openid|offline_access/)
+})
+
 test('accounts with the same name are told apart', async t => {
   const twins = consent.accounts.map(one => ({ ...one, name: 'Shop' }))
   const { interactions, visitor } = await arrive(t, { ...consent, accounts: twins })
