@@ -7,7 +7,7 @@ import { areSuper, roleOf, roles as allRoles } from '../../permissions/roles.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { auditOf, keeper, memberResource } from '../../store/records/audit-entry.ts'
 import type { Member, User } from '../../store/records/people.ts'
-import { endGrantsIn } from './end-grants-in.ts'
+import { endGrantsIn, endTokensOf } from './end-access.ts'
 
 interface GroupRolesParts {
   readonly store: Store
@@ -108,6 +108,7 @@ export class GroupRoles {
     if (action === 'update') return store.members.replace(next, current!.version, { audit })
     if (!(await store.members.remove(account, id, { audit }, current!.version))) return false
     await endGrantsIn(next, origin, store)
+    await endTokensOf(next, origin, store)
     return true
   }
 }

@@ -39,6 +39,24 @@ test('a person is invited, and is pending', async t => {
   assert.equal(shown.headers.get('etag'), headers.get('etag'))
 })
 
+test('a role is of a group until it is taken away, and given by hand after that', async t => {
+  const { ask, kept } = await startApi(t)
+  const ofGroup = { roles: [role.reader, role.gateways], groupRoles: [role.gateways] }
+  const { user, member } = await keepMember(kept, [role.reader])
+  const { version } = (await kept.members.get(account, member.id))!
+  await kept.members.replace({ ...member, ...ofGroup }, version)
+  const stored = async () => (await kept.members.find(account, user.id))!.record
+  for (const [given, groups] of [
+    [[role.reader, role.gateways, role.clients], [role.gateways]],
+    [[role.reader, role.clients], []],
+    [[role.reader, role.gateways], []],
+  ] as const) {
+    assert.equal((await ask('PUT', `/members/${member.id}`, putting(...given))).status, 200)
+    const { roles, groupRoles } = await stored()
+    assert.deepEqual([roles, groupRoles], [given, groups])
+  }
+})
+
 test('an invitation does not tell whether the person is known', async t => {
   const { ask, kept } = await startApi(t)
   const totp = { sealed: 'x', lastStep: 0, recoveryCodes: [], confirmedAt: 1 }

@@ -7,6 +7,7 @@ import { GroupRoles, groupsIn, withGroupRoles } from '../../../src/people/openid
 import { areSuper, roles } from '../../../src/permissions/roles.ts'
 import type { Member, User } from '../../../src/store/records/people.ts'
 import { member, oauthGrant } from '../../store/contract-specimens.ts'
+import { tokenWith } from '../../tokens/token-with.ts'
 import { onStores, type Village, visit } from '../on-stores.ts'
 
 function idOf(name: string): string {
@@ -57,7 +58,15 @@ onStores(
     assert.deepEqual((await memberOf(village, user, account))!.roles, [readOnly, gatewayAdmin])
     const grant = oauthGrant({ account: account.id, user: user.id })
     await store.oauthGrants.insert(grant)
+    const { id: joined } = (await memberOf(village, user, account))!
+    const [own, another] = [joined, '0'.repeat(32)].map(
+      id =>
+        tokenWith({ account: account.id, person: { user: user.id, email: user.email, member: id } }).token,
+    )
+    for (const token of [own!, another!]) await store.tokens.insert(token)
     await apply(user)
+    assert.equal(await store.tokens.get(account.id, own!.id), null)
+    assert.ok(await store.tokens.get(account.id, another!.id))
     assert.equal(await memberOf(village, user, account), null)
     assert.equal(await store.oauthGrants.get(account.id, grant.id), null)
     const told = (await village.told(account)) as readonly (readonly unknown[])[]
@@ -69,6 +78,7 @@ onStores(
         ['gatehouse', 'update', 'member', ['roles']],
         ['gatehouse', 'delete', 'member', ['roles']],
         ['gatehouse', 'revoke', 'oauth_grant', []],
+        ['gatehouse', 'delete', 'token', []],
       ],
     )
   },

@@ -1,8 +1,9 @@
-// Ends what a user allowed apps to do in an account, where a membership begins or ends by itself.
+// Ends what is left of a membership that groups began or ended: what apps may do, and tokens of the person.
 
-import { auditOf } from '../../store/records/audit-entry.ts'
+import { auditOf, tokenResource } from '../../store/records/audit-entry.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import type { Member } from '../../store/records/people.ts'
+import type { Token } from '../../store/records/records.ts'
 import type { Position, Store } from '../../store/contract/store.ts'
 
 const atOnce = 50
@@ -31,4 +32,17 @@ export async function endGrantsIn(
     if (items.length < atOnce || last === undefined) return
     after = { at: last.createdAt, id: last.id }
   }
+}
+
+/** Deletes the own tokens of a former member. They open nothing by then. */
+export async function endTokensOf(
+  { account, id, user }: Pick<Member, 'account' | 'id' | 'user'>,
+  origin: Parameters<typeof auditOf>[0],
+  { tokens }: Pick<Store, 'tokens'>,
+): Promise<void> {
+  const own: Token[] = []
+  for await (const some of tokens.walk(account))
+    own.push(...some.filter(({ person }) => person?.user === user && person.member === id))
+  for (const token of own)
+    await tokens.remove(account, token.id, { audit: auditOf(origin, 'delete', tokenResource(token)) })
 }
