@@ -149,6 +149,17 @@ test('a key of the caller stands for the body, within its own token', async t =>
   assert.equal(statusOf(await ask(prompt().replace('gpt-4o', 'gpt-5'), own)), 'MISS')
 })
 
+test('a key of the caller lasts five minutes where nobody says how long', async t => {
+  const clock = new ManualClock()
+  const { ask } = await start(t, { clock, gateway: { cacheTtl: 0 } })
+  const own = 'svc-aig-cache-key: weather'
+  await ask(prompt(), own)
+  clock.advance(299_999)
+  assert.equal(statusOf(await ask(prompt(), own)), 'HIT')
+  clock.advance(1)
+  assert.equal(statusOf(await ask(prompt(), own)), 'MISS')
+})
+
 test('without a token, a key of the caller is ignored', async t => {
   const { ask } = await start(t, { gateway: { authentication: false } })
   assert.equal(statusOf(await ask(prompt(), 'svc-aig-cache-key: k')), 'BYPASS; reason=no_token')
