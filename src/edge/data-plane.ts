@@ -13,6 +13,7 @@ import type { AccessParts, AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
 import type { Explained, RequestInQuestion } from '../zones/explanation.ts'
 import type { Tally } from '../store/records/tally.ts'
+import type { KnownSiteSessions } from '../people/sessions/known-site-sessions.ts'
 import { TallyBook } from '../activity/tally-book.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
 import type { SpanSink } from '../telemetry/span.ts'
@@ -50,6 +51,7 @@ interface DataPlaneOptions {
   readonly ai?: AiServices
   readonly sidePort?: SidePort
   readonly identityKeys?: Pick<SigningKeys, 'current'>
+  readonly sessions?: KnownSiteSessions
   readonly access?: AccessSources
   readonly zones?: ZoneDirectory
   readonly limiter?: Limiter
@@ -127,7 +129,10 @@ export class DataPlane implements Plane {
     this.#automatic = options.automatic ?? nothingAutomatic
     this.#config = config
     this.#cloudKeys = new CloudKeys({ clock, log: this.log })
-    this.#gates = new Gates({ clock, identityKeys: options.identityKeys ?? noKeys, log: this.log })
+    this.#gates = new Gates({
+      ...{ clock, log: this.log, sessions: options.sessions ?? null },
+      identityKeys: options.identityKeys ?? noKeys,
+    })
     this.geo = this.#access.geo
     this.limiter = options.limiter ?? new Limiter({ clock })
     this.tallies = new TallyBook(clock, options.report ?? (() => {}))

@@ -1,5 +1,6 @@
 // The roles of members, with their permissions. Ids are part of the API and stored: they never change.
 
+import type { RoleName } from '../config/model/protect-config.ts'
 import { permissionGroups } from './permission-groups.ts'
 import { permissions } from './permissions.ts'
 import type { Permission } from './permit.ts'
@@ -7,7 +8,7 @@ import { oauthScopes } from './scopes.ts'
 
 interface Role {
   readonly id: string
-  readonly name: string
+  readonly name: RoleName
   readonly description: string
   /** One that writes comes with its reading sibling. */
   readonly permissions: readonly Permission[]

@@ -16,6 +16,7 @@ import { accountHandlers } from './account.ts'
 import { type Ask, type Handler, type Handlers, inputOf, pageOf } from './ask.ts'
 import { consentHandlers, type Interactions } from './consent.ts'
 import { joinHandlers } from './join.ts'
+import { type SiteParts, siteHandlers } from './site-pages.ts'
 import { signInHandlers } from './sign-in.ts'
 import type { Grants } from './connected-apps.ts'
 import { passkeyHandlers } from './passkeys.ts'
@@ -35,6 +36,8 @@ interface SignInParts {
   readonly grants: Grants
   /** Requests of apps to people; null without an authorization server. */
   readonly interactions: Interactions | null
+  /** The sites that people sign in for here; null for none. */
+  readonly site?: SiteParts | null
   /** Returns the origins of the pages; other hosts lead to the first, which is that of consents. */
   readonly origins: () => readonly string[]
   readonly hasDashboard: (origin: string) => boolean
@@ -52,14 +55,16 @@ export class SignInFace {
   readonly #table: ReadonlyMap<string, Handlers>
   readonly #consent: Handlers
 
-  constructor({ people, grants, interactions, origins, hasDashboard, knowsScheme }: SignInParts) {
+  constructor(parts: SignInParts) {
+    const { people, grants, interactions, site = null, origins, hasDashboard, knowsScheme } = parts
     this.#people = people
     this.#origins = origins
     this.#hasDashboard = hasDashboard
     this.#knowsScheme = knowsScheme
     this.#consent = interactions === null ? {} : consentHandlers(interactions)
     this.#table = new Map([
-      ...signInHandlers(interactions),
+      ...signInHandlers(interactions, site),
+      ...siteHandlers(site),
       ...joinHandlers,
       ...accountHandlers(grants),
       ...twoStepHandlers,

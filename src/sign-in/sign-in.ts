@@ -23,9 +23,13 @@ import { confirmHandlers, toSignIn } from './confirm.ts'
 import type { Interactions } from './consent.ts'
 import { partyOf, requestOptions } from './passkey-options.ts'
 import { passkeyTroubles } from './passkey-troubles.ts'
+import { type SiteParts, siteBehind } from './site-pages.ts'
 
-export function signInHandlers(interactions: Interactions | null): readonly (readonly [string, Handlers])[] {
-  const signIn = new SignInPages(interactions)
+export function signInHandlers(
+  interactions: Interactions | null,
+  site: SiteParts | null,
+): readonly (readonly [string, Handlers])[] {
+  const signIn = new SignInPages(interactions, site)
   return [
     [paths.signIn, { show: signIn.show, take: signIn.take, again: signIn.again }],
     [paths.passkey, { show: toSignIn, take: signIn.takePasskey, again: signIn.again }],
@@ -46,9 +50,11 @@ const tookTooLong = 'That took too long, or was finished elsewhere. Sign in agai
 
 class SignInPages {
   readonly #interactions: Interactions | null
+  readonly #site: SiteParts | null
 
-  constructor(interactions: Interactions | null) {
+  constructor(interactions: Interactions | null, site: SiteParts | null) {
     this.#interactions = interactions
+    this.#site = site
   }
 
   readonly show: Handler = async (ask, people) => {
@@ -220,6 +226,8 @@ class SignInPages {
   }
 
   async #appBehind(next: string): Promise<string | null> {
+    const site = this.#site && siteBehind(next, this.#site)
+    if (site !== null) return site
     const uid = consentIn(next)
     const client = uid === null ? null : await this.#interactions?.clientOf(uid)
     return client?.name ?? null

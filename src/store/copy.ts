@@ -62,6 +62,7 @@ const lasting = [
   'token_family',
   'access_token',
   'refresh_token',
+  'site_session',
 ] satisfies CredentialKind[]
 
 /**

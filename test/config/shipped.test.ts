@@ -325,16 +325,18 @@ function withoutExamples({
     ai: { ...ai, ...aiExamples },
     // The issuer and the dashboard of the example have zones of their own.
     zones: zones
-      .filter(({ routes }) => !routes.some(({ own }) => own !== undefined))
+      .filter(({ routes }) => !routes.some(({ own }) => own === 'issuer' || own === 'dashboard'))
       .map(({ account, access, rateLimits, errors, identity, routes, tls, ...zone }) => ({
         ...zone,
         tls: { ...tls, client: null },
         access: access.otherwise,
         ban: access.ban,
-        routes: routes.map(({ rateLimits, rewrite, compression, protect, pool, ...route }) => ({
-          ...route,
-          pool: { ...pool, check: null, origins: pool?.origins.map(({ transport }) => transport) },
-        })),
+        routes: routes
+          .filter(({ own }) => own === undefined)
+          .map(({ rateLimits, rewrite, compression, protect, pool, ...route }) => ({
+            ...route,
+            pool: { ...pool, check: null, origins: pool?.origins.map(({ transport }) => transport) },
+          })),
       })),
   }
 }

@@ -10,7 +10,7 @@ import { credential, hex } from './contract-specimens.ts'
 
 const kinds = [
   ...['session', 'invitation', 'interaction', 'oidc_session'],
-  ...['authorization_code', 'access_token', 'refresh_token', 'sign_in'],
+  ...['authorization_code', 'access_token', 'refresh_token', 'sign_in', 'site_code', 'site_session'],
 ] as CredentialKind[]
 const hour = 3_600_000
 

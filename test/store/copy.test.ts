@@ -122,7 +122,11 @@ async function fillPeople(store: Store, account: string): Promise<void> {
     const consumed = credential('refresh_token', { ...owners, consumedAt: 5 })
     await store.credentials.putAll([credential('access_token', owners), consumed])
     await store.credentials.putAll(Array.from({ length: 130 }, () => credential('session', owners)))
-    await store.credentials.put(credential('authorization_code', owners))
+    await store.credentials.put(credential('site_session', owners))
+    await store.credentials.putAll([
+      credential('authorization_code', owners),
+      credential('site_code', owners),
+    ])
     for (const at of [1, 2])
       await store.authorizationEvents.append(authorizationEvent({ ...of, at: Date.now() + at }))
   }
@@ -140,7 +144,7 @@ async function peopleOf(store: Store) {
   const { items: users } = await store.users.list(everybody, page)
   const credentials = await Promise.all(
     users.flatMap(({ id }) =>
-      (['session', 'access_token', 'refresh_token'] as const).map(kind =>
+      (['session', 'site_session', 'access_token', 'refresh_token'] as const).map(kind =>
         store.credentials.list({ user: id }, kind, 1000),
       ),
     ),
@@ -213,7 +217,7 @@ test('everything of a store is copied to an empty one', async t => {
       users: 6,
       members: 6,
       oauthGrants: 6,
-      credentials: 6 * 132,
+      credentials: 6 * 133,
       authorizationEvents: 12,
       signingKeys: 3,
       acmeAccounts: 2,
@@ -222,7 +226,7 @@ test('everything of a store is copied to an empty one', async t => {
   })
   const copied = await everything(to)
   assert.deepEqual(copied, await everything(from))
-  assert.equal(copied.people.credentials.length, 6 * 132)
+  assert.equal(copied.people.credentials.length, 6 * 133)
   assert.deepEqual(
     await to.credentials.list({ user: copied.people.users[0]!.id }, 'authorization_code', 9),
     [],

@@ -119,7 +119,7 @@ export interface RouteConfig {
   readonly rateLimits: readonly RateLimitConfig[]
   readonly compression: CompressionConfig | null // of its responses; null: none is compressed
   readonly line?: number // in the configuration file; absent for what was not read from one
-  readonly own?: 'issuer' | 'dashboard' // what of this gateway serves it, in place of a pool
+  readonly own?: 'issuer' | 'dashboard' | 'sign_in' // what of this gateway serves it, in place of a pool
 }
 
 export interface PoolConfig {

@@ -69,7 +69,27 @@ interface AcceptedAccessToken {
   readonly server: string | null // the OAuth client that may introspect tokens for the route
 }
 
-export type GateConfig = JwtGateConfig | ForwardGateConfig | TokenGateConfig
+/** A person who has signed in at our pages; all that is set must be true of them. */
+export interface SignInGateConfig {
+  readonly kind: 'sign_in'
+  readonly accounts: readonly string[] // a member of one of them; empty: anyone
+  readonly roles: readonly RoleName[] // one of them in such an account; empty: any
+  readonly domains: readonly string[] // of the verified e-mail address, in lower case; empty: any address
+  readonly condition: string | null // CEL, a bool, over the claims
+  readonly fields: readonly ClaimField[] // that origins get
+}
+
+/** By which gates and people know the roles of members. */
+export const roleNames = [
+  'Super Administrator - All Privileges',
+  'Administrator',
+  'OAuth Client Write',
+  'AI Gateway Admin',
+  'Administrator Read Only',
+] as const
+export type RoleName = (typeof roleNames)[number]
+
+export type GateConfig = JwtGateConfig | ForwardGateConfig | TokenGateConfig | SignInGateConfig
 
 /** svc-identity for the origins of a zone: a token that says who a gate let in. */
 export interface IdentityConfig {
@@ -80,3 +100,8 @@ export interface IdentityConfig {
 
 /** The gates in the order in which they are tried; at least one. */
 export type ProtectConfig = readonly GateConfig[]
+
+/** Whether people may pass who sign in at our pages. */
+export function hasSignIn({ protect }: { readonly protect: ProtectConfig | null }): boolean {
+  return protect?.some(({ kind }) => kind === 'sign_in') ?? false
+}

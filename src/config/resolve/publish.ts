@@ -4,7 +4,9 @@ import type { RouteConfig, Timeouts, ZoneConfig, ZoneTls } from '../model/config
 import type { Operator } from '../model/custom-errors-config.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { Settings, ZoneSettings } from '../settings/schema.ts'
+import { hasSignIn } from '../model/protect-config.ts'
 import { isLoopback } from '../shape/host-rules.ts'
+import { isWildcard } from './listeners.ts'
 import type { Placed } from '../shape/shape.ts'
 
 /** What is to be served on a host of the edge. */
@@ -33,6 +35,9 @@ const issuerPaths = [
 /** The paths of the dashboard and of the sign-in pages. */
 const dashboardPaths = ['/auth', '/dashboard'] as const
 
+/** On the hosts of zones that people sign in for. */
+const signInPaths = ['/cdn-cgi/sign-in', '/cdn-cgi/signed-in', '/cdn-cgi/sign-out'] as const
+
 /** Body limit of requests to the authorization server, in bytes: more than any form or token request has. */
 const issuerBodyLimit = 64 * 1024
 /** Body limit of a form of the dashboard, which may contain an error page. */
@@ -45,11 +50,39 @@ export function publish(
   findings: Findings,
   operator: Operator | null,
 ): readonly ZoneConfig[] {
-  return publicationsOf(settings).reduce(
+  const published = publicationsOf(settings).reduce(
     (all, publication) => withPublished(all, publication, settings, findings, operator),
     zones,
   )
+  return published.map((zone, i) =>
+    zone.routes.some(hasSignIn) ? withSignIn(zone, settings.zones?.value[i], settings, findings) : zone,
+  )
 }
+
+/** Adds the paths by which browsers come from our pages, and leave, to a zone whose gates people pass. */
+function withSignIn(
+  zone: ZoneConfig,
+  written: Placed<ZoneSettings> | undefined,
+  settings: Settings,
+  findings: Findings,
+): ZoneConfig {
+  if (written !== undefined) {
+    const owner = { paths: signInPaths, owner: 'sign_in', place: 'the hosts of its zone' }
+    refuseTaken(written.value, owner, findings)
+    if (!hasPages(settings)) findings.flaw(written, noPages)
+  }
+  const routes = signInPaths.map(path => routeOf(path, 'sign_in', settings.timeouts))
+  return { ...zone, routes: [...zone.routes, ...routes] }
+}
+
+/** Whether people have pages to sign in at. */
+function hasPages({ oauth, dashboard, admin }: Settings): boolean {
+  const { host } = admin.value
+  return oauth.issuer !== null || dashboard.host !== null || isLoopback(host) || isWildcard(host)
+}
+
+const noPages =
+  'has a sign_in gate, and no pages where people can sign in: set oauth.issuer or dashboard.host'
 
 function publicationsOf(settings: Settings): readonly Publication[] {
   const { oauth, dashboard } = settings
@@ -79,7 +112,8 @@ function withPublished(
   }
   const site = written?.value[at]?.value
   if (site !== undefined) {
-    refuseTaken(site, publication, findings)
+    const place = `the host of ${publication.settingName}`
+    refuseTaken(site, { ...publication, place }, findings)
     warnOfSite(site, publication, findings)
   }
   return zones.map((zone, i) => (i === at ? { ...zone, routes: [...zone.routes, ...routes] } : zone))
@@ -113,13 +147,13 @@ export function publishedIssuer({ oauth, listen }: Settings): string | null {
 /** Records each route of the file that is, or lies below, a path of a publication. */
 function refuseTaken(
   { routes }: ZoneSettings,
-  { paths, owner, settingName }: Publication,
+  { paths, owner, place }: { paths: readonly string[]; owner: string; place: string },
   findings: Findings,
 ): void {
   for (const { value: route } of routes) {
     const { path } = route
     const taken = path && paths.find(own => path.value === own || path.value.startsWith(`${own}/`))
-    if (taken) findings.flaw(path, `belongs to ${owner}, which has ${taken} on the host of ${settingName}`)
+    if (taken) findings.flaw(path, `belongs to ${owner}, which has ${taken} on ${place}`)
   }
 }
 
@@ -159,7 +193,7 @@ function routeOf(path: string, own: Publication['own'], timeouts: Timeouts): Rou
     rateLimits: [],
     compression: null,
   } as const
-  const bodyLimit = own === 'issuer' ? issuerBodyLimit : dashboardBodyLimit
+  const bodyLimit = own === 'dashboard' ? dashboardBodyLimit : issuerBodyLimit
   return { ...plain, path, bodyLimit, timeouts, own }
 }
 

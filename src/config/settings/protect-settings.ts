@@ -14,6 +14,8 @@ import {
   type JwtGateConfig,
   jwtAlgorithms,
   type ProtectConfig,
+  roleNames,
+  type SignInGateConfig,
   type TokenGateConfig,
 } from '../model/protect-config.ts'
 import { permissionNames } from '../model/permission-names.ts'
@@ -22,6 +24,7 @@ import { httpScheme, isLoopback } from '../shape/host-rules.ts'
 import { refuseRepeats, refuseUnknown } from '../shape/name-checks.ts'
 import {
   accept,
+  accountId,
   certificates,
   duration,
   headerName,
@@ -100,6 +103,8 @@ const jwt = mapping({
   forward_token: optional(scalar(truth), false),
 })
 
+const domainRule = 'must be the domain of e-mail addresses, such as example.com'
+
 const keptFields = ['authorization', 'cookie', 'accept'] as const
 
 const forward = mapping({
@@ -143,10 +148,24 @@ const taken: ReadonlySet<string> = new Set([
   'range',
 ])
 
+const domain = formed(
+  text => accept(/^(?:[a-z0-9-]+\.)+[a-z0-9-]+$/i.test(text) ? text.toLowerCase() : undefined, domainRule),
+  { rule: domainRule },
+)
+
+const signIn = mapping({
+  members_of: optional(oneOrMore(scalar(accountId), { min: 1 }), []),
+  roles: optional(placed(oneOrMore(scalar(oneOf(...roleNames)), { min: 1 })), null),
+  email_domains: optional(oneOrMore(scalar(domain), { min: 1 }), []),
+  when: optional(claimCondition(), null),
+  fields: optional(dictionary(fieldName, placed(scalar(claimName))), new Map<string, never>()),
+})
+
 const gate = mapping({
   jwt: optional(placed(jwt), null),
   forward: optional(placed(forward), null),
   token: optional(placed(token), null),
+  sign_in: optional(placed(signIn), null),
 })
 
 /** Off, or one gate, or several of which one must let a request in. */
@@ -210,17 +229,19 @@ export function resolveProtect(
 }
 
 function resolveGate(
-  { jwt, forward, token }: Value<typeof gate>,
+  setting: Value<typeof gate>,
   place: Place,
   zone: OfGates,
   findings: Findings,
 ): GateConfig[] {
-  if ([jwt, forward, token].filter(gate => gate !== null).length > 1)
+  const { jwt, forward, token, sign_in: signIn } = setting
+  if (Object.values(setting).filter(gate => gate !== null).length > 1)
     findings.flaw(place, 'has several gates: make each an item of a list')
   if (jwt !== null) return resolveJwt(jwt.value, findings)
   if (forward !== null) return resolveForward(forward.value, findings)
   if (token !== null) return resolveToken(token, zone, findings)
-  if (!findings.concern(place.path)) findings.flaw(place, 'must have a gate: jwt, forward or token')
+  if (signIn !== null) return resolveSignIn(signIn, findings)
+  if (!findings.concern(place.path)) findings.flaw(place, 'must have a gate: jwt, forward, token or sign_in')
   return []
 }
 
@@ -246,6 +267,23 @@ function resolveToken(
   return permission === null || account === null
     ? []
     : [{ kind: 'token', accepts: { permission, account }, fields }]
+}
+
+function resolveSignIn(
+  { value, path }: Placed<Value<typeof signIn>>,
+  findings: Findings,
+): SignInGateConfig[] {
+  const { members_of: accounts, roles, email_domains: domains, when, fields } = value
+  const isUnclear = ['roles', 'members_of'].some(key => findings.concern(stepInto(path, key)))
+  // Whoever may found an account has every role in it.
+  if (roles !== null && accounts.length === 0 && !isUnclear)
+    findings.flaw(roles, 'must come with members_of, the accounts in which they count')
+  return [
+    {
+      ...{ kind: 'sign_in', accounts, roles: roles?.value ?? [], domains },
+      ...{ condition: when?.text ?? null, fields: resolveFields(fields, findings) },
+    },
+  ]
 }
 
 function resolveForward(settings: Value<typeof forward>, findings: Findings): ForwardGateConfig[] {

@@ -144,7 +144,7 @@ const reasons: Readonly<Record<StepName, Explain>> = {
   }),
 }
 
-function protectReason({ route, admission }: Exchange, refusal: Refusal | null): Reason {
+function protectReason({ route, admission, status }: Exchange, refusal: Refusal | null): Reason {
   const gates = route?.gates ?? null
   if (gates === null) return { reason: 'The route has no gates.' }
   const compared = gates.map(({ kind, config }) => ({
@@ -155,12 +155,14 @@ function protectReason({ route, admission }: Exchange, refusal: Refusal | null):
   if (refusal !== null) return { reason: `${messageOf(refusal)}.`, compared }
   const subject = admission?.claims.sub
   if (typeof subject === 'string') return { reason: `Let in as ${redacted(subject)}.`, compared }
+  if (status === 303) return { reason: 'It has no session: a browser is led to sign in.', compared }
   return { reason: 'An authorizer would be asked, and is taken to let it in.', compared }
 }
 
 /** What a gate goes by. */
 function needOf(config: GateConfig): string {
   if (config.kind === 'forward') return config.url
+  if (config.kind === 'sign_in') return 'a session'
   if (config.kind === 'jwt') return config.issuer
   return 'scopes' in config.accepts ? config.accepts.scopes.join(' ') : config.accepts.permission
 }

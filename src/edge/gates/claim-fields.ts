@@ -9,7 +9,7 @@ export class ClaimFields {
   readonly #config: readonly ClaimField[]
   readonly #names: ReadonlySet<string>
 
-  /** `keepsToken` if the origin gets Authorization as well. */
+  /** `keepsToken` if the origin gets Authorization as well, which is not for the gate or is for both. */
   constructor(config: readonly ClaimField[], keepsToken = false) {
     this.#config = config
     const names = config.map(({ name }) => asRead(name))

@@ -1,5 +1,6 @@
 // What a gate decides about a request.
 
+import type { Facts } from '../../errors/catalogue/refusal.ts'
 import type { Claims } from '../../protect/claims.ts'
 import type { HeaderChanges } from '../rewrite/headers.ts'
 
@@ -12,6 +13,10 @@ export interface GateFault {
   readonly wait: number
   /** The value of WWW-Authenticate; null for none. */
   readonly challenge: string | null
+  /** Of the error page, where it is not about a token. */
+  readonly wording?: NonNullable<Facts['wording']>
+  /** Whether a browser can sign in and come back. */
+  readonly leadsToSignIn?: boolean
   /** What the client gets if no gate lets it in; `refused` has one. */
   readonly relayed?: Relayed
 }

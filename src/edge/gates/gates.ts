@@ -6,14 +6,16 @@ import { Memo } from '../../expression/memo.ts'
 import type { Logger } from '../../log/log.ts'
 import { AddressSet } from '../../net/address/address.ts'
 import { isPublic } from '../../net/address/public-address.ts'
+import type { KnownSiteSessions } from '../../people/sessions/known-site-sessions.ts'
 import type { SigningKeys } from '../../tokens/signing-keys.ts'
 import { ForwardGate } from './forward-gate.ts'
 import { JwtGate } from './jwt-gate.ts'
 import { KeySet } from './key-set.ts'
+import { SignInGate } from './sign-in-gate.ts'
 import { TokenGate } from './token-gate.ts'
 import { ZoneIdentity } from './zone-identity.ts'
 
-export type Gate = JwtGate | ForwardGate | TokenGate
+export type Gate = JwtGate | ForwardGate | TokenGate | SignInGate
 
 const maxGates = 1000
 
@@ -22,20 +24,24 @@ interface GatesParts {
   /** Those that sign svc-identity. */
   readonly identityKeys: Pick<SigningKeys, 'current'>
   readonly log: Pick<Logger, 'info' | 'warn'>
+  /** Null where there is no store. */
+  readonly sessions: KnownSiteSessions | null
 }
 
 export class Gates {
   readonly #clock: Clock
   readonly #identityKeys: GatesParts['identityKeys']
   readonly #log: Pick<Logger, 'info' | 'warn'>
+  readonly #sessions: KnownSiteSessions | null
   readonly #gates = new Memo<Gate>(maxGates)
   readonly #identities = new Memo<ZoneIdentity>(maxGates)
   readonly #keySets = new Memo<KeySet>(maxGates)
 
-  constructor({ clock, identityKeys, log }: GatesParts) {
+  constructor({ clock, identityKeys, log, sessions }: GatesParts) {
     this.#clock = clock
     this.#identityKeys = identityKeys
     this.#log = log
+    this.#sessions = sessions
   }
 
   /** Throws if one does not compile. */
@@ -50,6 +56,7 @@ export class Gates {
 
   #compile(config: GateConfig): Gate {
     if (config.kind === 'token') return new TokenGate(config)
+    if (config.kind === 'sign_in') return new SignInGate(config, this.#sessions)
     const { ca, networks } = config
     if (config.kind === 'forward') {
       const { url } = config

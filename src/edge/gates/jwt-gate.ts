@@ -7,11 +7,12 @@ import type { Clock } from '../../base/clock.ts'
 import { MiB } from '../../base/units.ts'
 import type { JwtGateConfig } from '../../config/model/protect-config.ts'
 import type { ClaimFacts } from '../../expression/claim-facts.ts'
-import { compileClaimCondition, type Expression } from '../../expression/expression.ts'
+import type { Expression } from '../../expression/expression.ts'
 import { bearerChallenge } from '../../protect/challenge.ts'
 import { subjectOf } from '../../protect/identity.ts'
 import { type FindKey, type JwtFault, mayBeFrom, type VerifiedJwt, verifyJwt } from '../../protect/jwt.ts'
 import { ClaimFields } from './claim-fields.ts'
+import { compileCondition } from './condition.ts'
 import type { Admission, GateFault } from './gate.ts'
 import type { KeySet } from './key-set.ts'
 
@@ -36,7 +37,7 @@ export class JwtGate {
     this.config = config
     this.#keySet = keySet
     this.#clock = clock
-    this.#condition = config.condition === null ? null : compile(config.condition)
+    this.#condition = config.condition === null ? null : compileCondition(config.condition)
     this.#fields = new ClaimFields(config.fields, config.forwardToken)
   }
 
@@ -105,13 +106,6 @@ export class JwtGate {
 interface JwtAdmission extends Admission {
   readonly keys: FindKey
   readonly size: number
-}
-
-function compile(text: string): Expression<boolean, ClaimFacts> {
-  const expression = compileClaimCondition(text)
-  if ('message' in expression)
-    throw new Error(`the condition of a gate failed to compile: ${expression.message}`)
-  return expression
 }
 
 function digestOf(token: string): string {

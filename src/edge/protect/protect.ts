@@ -13,6 +13,7 @@ import { hasPassedHere } from '../exchange/passed-here.ts'
 import type { Admission, GateFault } from '../gates/gate.ts'
 import type { Gate } from '../gates/gates.ts'
 import { askAuthorizer, relay } from './ask-authorizer.ts'
+import { isNavigation, leadToSignIn, siteCookieOf } from './site-sign-in.ts'
 
 /**
  * Refuses a request without a credential that a gate accepts (401), with one that is not enough (403), or
@@ -23,6 +24,8 @@ export function protect(x: Exchange): Decided {
   if (gates === null || passesAgain(x, gates)) return null
   return tryGates(x, gates, 0, [])
 }
+
+type Outcome = Admission | GateFault
 
 function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: GateFault[]): Decided {
   for (let i = first; i < gates.length; i++) {
@@ -43,8 +46,6 @@ function tryGates(x: Exchange, gates: readonly Gate[], first: number, faults: Ga
   return refuseFor(x, faults)
 }
 
-type Outcome = Admission | GateFault
-
 function note({ zone }: Exchange, { kind }: Gate, outcome: Outcome): void {
   zone!.metrics.gate(kind, 'changes' in outcome ? 'passed' : outcome.kind)
 }
@@ -59,6 +60,7 @@ function identified(x: Exchange, outcome: MaybeAtOnce<Outcome>): MaybeAtOnce<Out
 
 function tryGate(x: Exchange, gate: Gate): MaybeAtOnce<Outcome> {
   if (gate.kind === 'forward') return askAuthorizer(x, gate)
+  if (gate.kind === 'sign_in') return gate.check(siteCookieOf(x), x.host)
   const token = tokenIn(x.head)
   if (gate.kind === 'jwt') return gate.check(token)
   const { ai } = x.plane
@@ -108,7 +110,7 @@ const isBearer = /^bearer(?:[ \t]|$)/i
 function passesAgain(x: Exchange, gates: readonly Gate[]): boolean {
   const { passage } = x.client.last
   if (passage === null || passage.gates !== gates || passage.head.fields !== x.head.fields) return false
-  // A target may name another host of the zone than the lines, for which the token may not be.
+  // A target may name another host of the zone than the lines, for which the credential may not be.
   if (passage.head.host !== x.head.host) return false
   if (!passage.admission.isCurrent()) return false
   note(x, passage.gate, passage.admission)
@@ -136,7 +138,7 @@ function pass(x: Exchange, gates: readonly Gate[], gate: Gate, admission: Admiss
 }
 
 function refuseFor(x: Exchange, faults: readonly GateFault[]): Refusal | 'responded' {
-  const { kind, cause, wait, relayed } = worst(faults)
+  const { kind, cause, wait, relayed, wording } = worst(faults)
   if (kind === 'unavailable')
     return refuse(
       'service_unavailable',
@@ -148,8 +150,9 @@ function refuseFor(x: Exchange, faults: readonly GateFault[]): Refusal | 'respon
     for (const challenge of challenges)
       if (challenge !== null) x.addedLines += `WWW-Authenticate: ${challenge}\r\n`
   if (relayed !== undefined) return relay(x, relayed)
-  if (kind === 'insufficient') return refuse('forbidden', { wording: notEnough }, cause)
-  return refuse('unauthorized', { wording: kind === 'missing' ? without : invalid }, cause)
+  if (kind === 'insufficient') return refuse('forbidden', { wording: wording ?? notEnough }, cause)
+  if (faults.some(fault => fault.leadsToSignIn) && isNavigation(x)) return leadToSignIn(x)
+  return refuse('unauthorized', { wording: wording ?? (kind === 'missing' ? without : invalid) }, cause)
 }
 
 /** What is closest to being let in: a retry, a response that says how, or more rights would do. */

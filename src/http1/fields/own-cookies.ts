@@ -1,12 +1,17 @@
 // Browsers send a cookie to every port of a host (RFC 6265 section 8.5): an origin that shares a host name
 // with our pages would receive people's sessions, and could plant its own.
 
-/** Without the prefix added over https; the last two bind an authorization request to its browser. */
+/**
+ * Without the prefix added over https. Those of an interaction bind an authorization request to its browser;
+ * those of a site are a session there, and what binds the way to it.
+ */
 export const ownCookies = {
   session: 'gatehouse',
   visit: 'gatehouse-visit',
   interaction: 'gatehouse_consent',
   resume: 'gatehouse_resume',
+  site: 'gatehouse-site',
+  way: 'gatehouse-way',
 } as const
 
 /** With each prefix of RFC 6265bis section 4.1.3, and without. */
@@ -44,6 +49,17 @@ export function withoutOwnCookies(value: string): string | null {
   }
   if (!hasOwn) return value
   return hasOthers ? others : null
+}
+
+/**
+ * Returns the value of one of our cookies in the values of Cookie; null for none, and for several, of which
+ * one may be planted. Its form is for the caller to check.
+ */
+export function ownCookieIn(values: readonly string[], name: string): string | null {
+  const pairs = values.filter(value => value.includes(mark)).flatMap(value => value.split(';'))
+  const starts = `${name}=`
+  const own = pairs.map(pair => pair.replace(/^[ \t]+|[ \t]+$/g, '')).filter(pair => pair.startsWith(starts))
+  return own.length === 1 ? own[0]!.slice(starts.length) : null
 }
 
 /** Even without a name: browsers send such a value alone (RFC 6265bis section 5.7). */

@@ -86,7 +86,7 @@ export interface PoolMember {
 
 const gateOutcomes = ['passed', 'missing', 'invalid', 'insufficient', 'refused', 'unavailable'] as const
 type GateOutcome = (typeof gateOutcomes)[number]
-type GateKind = 'jwt' | 'forward' | 'token'
+type GateKind = 'jwt' | 'forward' | 'token' | 'sign_in'
 
 export class EdgeMetrics {
   readonly zones = new Map<string, ZoneMetrics>()
@@ -178,6 +178,7 @@ export class ZoneMetrics {
     jwt: null,
     forward: null,
     token: null,
+    sign_in: null,
   }
   /** Returns the counter for requests that were in progress when this one was dropped; null before. */
   successor: (() => ZoneMetrics) | null = null

@@ -1,9 +1,9 @@
-// The cookies of our pages: one for a session, one for a visitor who has none yet.
+// The cookies of our pages: one for a session, one for a visitor who has none yet; and those at sites.
 
 import { ownCookies } from '../../http1/fields/own-cookies.ts'
 
 /** Names without the prefix that https adds. */
-type CookieName = (typeof ownCookies)['session' | 'visit']
+type CookieName = (typeof ownCookies)['session' | 'visit' | 'site' | 'way']
 
 /** The cookies of a request; null for one that is missing, duplicate or not of our making. */
 type OwnCookies = Readonly<Record<CookieName, string | null>>
@@ -17,8 +17,13 @@ export function readCookies(field: string | undefined, isSecure: boolean): OwnCo
     values.set(name, values.has(name) || !isSecret(value!) ? null : value!)
   }
   const cookieOf = (name: CookieName) => values.get(fullName(name, isSecure)) ?? null
-  const { session, visit } = ownCookies
-  return { [session]: cookieOf(session), [visit]: cookieOf(visit) }
+  const { session, visit, site, way } = ownCookies
+  return {
+    [session]: cookieOf(session),
+    [visit]: cookieOf(visit),
+    [site]: cookieOf(site),
+    [way]: cookieOf(way),
+  }
 }
 
 export function writeCookie(name: CookieName, value: string, isSecure: boolean): string {

@@ -9,6 +9,7 @@ export const paths = {
   callback: '/auth/sign-in/callback',
   signOut: '/auth/sign-out',
   signedOut: '/auth/signed-out',
+  site: '/auth/site',
   signUp: '/auth/sign-up',
   setUp: '/auth/set-up',
   invitation: '/auth/invitation',
@@ -29,6 +30,17 @@ export const paths = {
   declineInvitation: '/auth/account/invitations/decline',
   dashboard: '/dashboard',
 } as const
+
+/** On the hosts of sites that people sign in for. */
+export const sitePaths = {
+  signIn: '/cdn-cgi/sign-in',
+  signedIn: '/cdn-cgi/signed-in',
+  signOut: '/cdn-cgi/sign-out',
+} as const
+
+export function isOfSites(path: string): boolean {
+  return Object.values(sitePaths).some(own => own === path)
+}
 
 export function dashboardOf(account: string): string {
   return `${paths.dashboard}/${encodeURIComponent(account)}`

@@ -42,8 +42,8 @@ export interface NewSession {
 
 const idle = 12 * 60 * minute
 const longest = 7 * 24 * 60 * minute
-/** How far the time of the last use may lag, so that not every request writes. */
-const coarseness = 5 * minute
+/** How far the time of the last use may lag, in ms, so that not every request writes. */
+export const useIsNotedAfter = 5 * minute
 const freshness = 30 * minute
 const longestUserAgent = 256
 const maxSessions = 100
@@ -54,10 +54,22 @@ const openedBySessions = [
   'authorization_code',
   'access_token',
   'refresh_token',
+  'site_code',
+  'site_session',
 ] as const
 
 export function isStale({ authenticatedAt }: Session, now: number): boolean {
   return authenticatedAt === null || now - authenticatedAt > freshness
+}
+
+/** Returns when a session ends however often it is used, in ms since the epoch. */
+export function lastMomentOf({ createdAt }: Pick<Session, 'createdAt'>): number {
+  return createdAt + longest
+}
+
+/** Returns when it ends unless it is used before, in ms since the epoch. */
+export function endOf(session: Pick<Session, 'createdAt' | 'usedAt'>): number {
+  return Math.min(lastMomentOf(session), session.usedAt + idle)
 }
 
 export class Sessions {
@@ -96,6 +108,7 @@ export class Sessions {
   /** Replaces the value after a new proof; null if the session has ended in between. */
   async renew({ id, ...session }: Session, at: number): Promise<NewSession | null> {
     const renewed = await this.#put({ ...session, authenticatedAt: at, usedAt: this.#clock.now() })
+    await this.#passOnSites(id, renewed.session)
     if (await this.#store.credentials.remove('session', id)) return renewed
     await this.#store.credentials.remove('session', renewed.session.id)
     return null
@@ -107,8 +120,11 @@ export class Sessions {
 
   /** Null also after a new password or second factor: the proof is then outdated. */
   async find(value: string): Promise<{ readonly session: Session; readonly user: User } | null> {
-    if (!isValue(value)) return null
-    const credential = await this.#store.credentials.get('session', digestOfValue(value))
+    return isValue(value) ? this.findById(digestOfValue(value)) : null
+  }
+
+  async findById(id: string): Promise<{ readonly session: Session; readonly user: User } | null> {
+    const credential = await this.#store.credentials.get('session', id)
     if (credential === null || credential.user === null) return null
     const user = (await this.#store.users.get(everybody, credential.user))?.record ?? null
     const session = sessionOf(credential)
@@ -152,6 +168,13 @@ export class Sessions {
     return sessions!
   }
 
+  /** Sessions at sites go on while the person proves again who they are. */
+  async #passOnSites(from: string, { id: grant }: Session): Promise<void> {
+    const { credentials } = this.#store
+    for (const site of await credentials.list({ grant: from }, 'site_session', maxSessions))
+      await credentials.put({ ...site, grant }, 'present')
+  }
+
   /** Ends those of a user beyond the maximum, starting with those that would have ended first. */
   async #endBeyond(user: string): Promise<void> {
     const credentials = await this.#store.credentials.list({ user }, 'session', maxSessions + 20)
@@ -168,7 +191,7 @@ export class Sessions {
 
   async #used(session: Session): Promise<Session> {
     const now = this.#clock.now()
-    if (now - session.usedAt < coarseness) return session
+    if (now - session.usedAt < useIsNotedAfter) return session
     const used = { ...session, usedAt: now }
     await this.#store.credentials.put(credentialOf(used), 'present')
     return used
@@ -182,8 +205,8 @@ function isOf({ passwordSetAt, factorSetAt: shown }: Session, user: User): boole
 }
 
 function credentialOf({ id, user, ...data }: Session): Credential {
-  const { createdAt, usedAt } = data
-  const expiresAt = Math.min(createdAt + longest, usedAt + idle)
+  const { createdAt } = data
+  const expiresAt = endOf(data)
   return {
     kind: 'session',
     digest: id,

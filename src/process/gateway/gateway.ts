@@ -407,8 +407,8 @@ export class Gateway {
   }
 
   async #buildPlane(): Promise<ManagedPlane> {
-    const isPublished = this.#config.zones.some(({ routes }) => routes.some(({ own }) => own !== undefined))
-    const issuer = isPublished ? await this.#server.listenForEdge() : null
+    // A reload may put the first gate that people sign in for before a zone.
+    const issuer = this.#server.published.length > 0 ? await this.#server.listenForEdge() : null
     const sidePort = { endpoint: this.admin, issuer, secret: this.#adminListener.secret }
     const { tallies } = this.#management!
     const tallied = (counted: readonly Tally[]) => tallies.add(counted)

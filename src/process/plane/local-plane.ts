@@ -186,6 +186,7 @@ export class LocalPlane implements ManagedPlane {
       spans: this.#spans,
       ai: services,
       sidePort,
+      sessions: services.siteSessions,
       access,
       zones: services.zones,
       limiter: services.limiter,

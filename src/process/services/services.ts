@@ -30,6 +30,7 @@ import { SpoolWriter } from '../../log-export/spool-writer.ts'
 import { AccessTokens } from '../../oauth/grants/access-tokens.ts'
 import { PersonalTokens } from '../../oauth/grants/personal-tokens.ts'
 import { apiOf, type Places } from '../../oauth/grants/resource-indicator.ts'
+import { KnownSiteSessions } from '../../people/sessions/known-site-sessions.ts'
 import { SigningKeys } from '../../tokens/signing-keys.ts'
 import { RouteResources } from '../../oauth/grants/route-resources.ts'
 import { TokenTags } from '../../tokens/token-tags.ts'
@@ -65,6 +66,7 @@ export class Services implements AiServices {
   readonly store: Store
   readonly tokens: TokenVerifier
   readonly tags: TokenTags
+  readonly siteSessions: KnownSiteSessions
   readonly gateways: GatewayDirectory
   readonly routes: RouteDirectory
   readonly custom: CustomDirectory
@@ -118,6 +120,7 @@ export class Services implements AiServices {
       borrow: borrowed,
       used: token => this.#uses.note(token),
     })
+    this.siteSessions = new KnownSiteSessions({ store, grace })
     this.gateways = new GatewayDirectory({
       store,
       grace,

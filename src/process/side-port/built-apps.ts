@@ -7,6 +7,7 @@ import type { PeopleMetrics } from '../../metrics/counters/people-metrics.ts'
 import type { Config, Listener } from '../../config/model/config.ts'
 import { People } from '../../people/people.ts'
 import { Sessions } from '../../people/sessions/sessions.ts'
+import { SiteSessions } from '../../people/sessions/site-sessions.ts'
 import { signOut } from '../../people/sessions/sign-out.ts'
 import { apiOf } from '../../oauth/grants/resource-indicator.ts'
 import { RouteResources } from '../../oauth/grants/route-resources.ts'
@@ -18,6 +19,8 @@ import { DashboardFace } from '../../dashboard/dashboard.ts'
 import { AuthorizationServer } from '../../oauth-server/authorization-server.ts'
 import { Grants } from '../../sign-in/connected-apps.ts'
 import { SignInFace } from '../../sign-in/face.ts'
+import { SiteFace } from '../../sign-in/site-face.ts'
+import { Sites } from '../../sign-in/sites.ts'
 import { AiEndpoint } from './ai-endpoint.ts'
 import type { Management } from '../services/management.ts'
 import { dashboardOrigins, hasOAuth, isReachable, servesDashboard } from '../ports/pages-url.ts'
@@ -37,6 +40,7 @@ export interface AppParts {
 export interface BuiltApps {
   readonly signIn: SignInFace
   readonly dashboard: DashboardFace
+  readonly sites: SiteFace
   readonly oauth: AuthorizationServer | null
   readonly close: () => Promise<void>
 }
@@ -93,15 +97,23 @@ function buildPages(parts: AppParts, oauth: AuthorizationServer | null) {
   const interactions = oauth?.interactions ?? null
   const entrance = new AiEndpoint(parts.edge)
   const knowsScheme = () => parts.edge().config.trustedProxies.length > 0
+  const sites = new Sites(() => parts.edge().config.zones)
+  const siteSessions = new SiteSessions(store)
+  const signInAt = () => config.oauth.issuer ?? dashboard()[0] ?? own()[0] ?? null
   return {
     people,
     signIn: new SignInFace({
       people,
       grants: new Grants(store, oauth === null ? () => null : apiFinder(parts), routesOf(parts)),
       interactions,
+      site: { sites, sessions: siteSessions },
       origins: () => [...issuer(), ...dashboard(), ...own()],
       hasDashboard: origin => own().includes(origin) || servesDashboard(config, origin),
       knowsScheme,
+    }),
+    sites: new SiteFace({
+      ...{ sites, siteSessions, sessions: people.sessions, store },
+      ...{ pages: signInAt, clock: systemClock },
     }),
     dashboard: new DashboardFace({
       people,

@@ -1,7 +1,7 @@
 // The apps of the side port besides the management API. One per gateway, in its main process.
 
 import type { Config } from '../../config/model/config.ts'
-import { isOfSignIn } from '../../pages/parts/paths.ts'
+import { isOfSignIn, isOfSites } from '../../pages/parts/paths.ts'
 import type { SidePortApp } from '../../admin/api/side-port-app.ts'
 import { ManagementMetadata } from '../../admin/api/protected-resource.ts'
 import { isOfDashboard } from '../../dashboard/page/paths.ts'
@@ -26,7 +26,8 @@ export class SidePortApps {
     this.front = hasPages ? '/dashboard' : null
     const pages = hasPages ? [this.#late(isOfSignIn, 'signIn'), this.#late(isOfDashboard, 'dashboard')] : []
     const oauth = hasOAuth(config) ? [this.#late(isOfOAuth, 'oauth')] : []
-    this.published = [...pages, ...(isPublished(config) ? oauth : [])]
+    const sites = hasPages ? [this.#late(isOfSites, 'sites')] : []
+    this.published = [...pages, ...sites, ...(isPublished(config) ? oauth : [])]
     this.all = [
       ...pages,
       ...(oauth.length === 0

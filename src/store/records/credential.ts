@@ -12,6 +12,8 @@ export type CredentialKind =
   | 'sign_in'
   | 'ended_family'
   | 'token_family'
+  | 'site_code'
+  | 'site_session'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
 

@@ -45,6 +45,8 @@ const letters: Readonly<Record<CredentialKind, string>> = {
   sign_in: 'g',
   ended_family: 'e',
   token_family: 'f',
+  site_code: 'd',
+  site_session: 't',
 }
 
 /** A credential is stored as `expiresAt consumedAt user client grant createdAt data`, with - for null. */

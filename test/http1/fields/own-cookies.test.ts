@@ -3,7 +3,12 @@
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ownCookies, setsOwnCookie, withoutOwnCookies } from '../../../src/http1/fields/own-cookies.ts'
+import {
+  ownCookieIn,
+  ownCookies,
+  setsOwnCookie,
+  withoutOwnCookies,
+} from '../../../src/http1/fields/own-cookies.ts'
 
 const names = Object.values(ownCookies).flatMap(name => [name, `__Host-${name}`, `__Secure-${name}`])
 
@@ -65,11 +70,27 @@ for (const [value, isOwn] of sets)
   })
 
 test('every name stays at home, with and without each prefix', () => {
-  equal(names.length, 12)
+  equal(names.length, 18)
   for (const name of names) {
     equal(withoutOwnCookies(`a=1; ${name}=s; b=2`), 'a=1; b=2', name)
     equal(setsOwnCookie(`${name}=s; Path=/; HttpOnly`), true, name)
   }
+})
+
+test('one of ours is read only where it comes once, whatever else comes with it', () => {
+  const name = '__Host-gatehouse-site'
+  for (const values of [[], [''], ['a=b'], [`${name}`], [`${name}=a; ${name}=b`], [`${name}=a`, `${name}=a`]])
+    equal(ownCookieIn(values, name), null)
+  const text = fc.string({ unit: fc.constantFrom('a', 'B', ' ', '\t', '"', ';', '=', '-', 'gatehouse-site') })
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 3 }), fc.array(text, { maxLength: 3 }), (before, after) => {
+      const others = [...before, ...after].join(';')
+      equal(ownCookieIn([...before, `${name}=v`, ...after], name), 'v')
+      equal(ownCookieIn([`${before.join(';')};${name}=v;${after.join(';')}`], name), 'v')
+      equal(ownCookieIn([`${others};${name}=v;${name}=w`], name), null)
+      equal(ownCookieIn([others], name), null)
+    }),
+  )
 })
 
 test('among any cookies exactly ours are left out, and what was left out once stays out', () => {

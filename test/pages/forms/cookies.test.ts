@@ -5,7 +5,7 @@ import { endCookie, readCookies, writeCookie } from '../../../src/pages/forms/co
 import { newSecret } from '../../../src/pages/forms/csrf.ts'
 
 const secret = newSecret()
-const none = { gatehouse: null, 'gatehouse-visit': null }
+const none = { gatehouse: null, 'gatehouse-visit': null, 'gatehouse-site': null, 'gatehouse-way': null }
 
 test('a cookie is written with all that keeps it from scripts, other sites and other hosts', () => {
   assert.equal(
@@ -23,9 +23,9 @@ test('a cookie is written with all that keeps it from scripts, other sites and o
   assert.throws(() => writeCookie('gatehouse', 'a; Domain=evil.example', true), TypeError)
 })
 
-test('both cookies are read, among those of others', () => {
+test('each cookie is read, among those of others', () => {
   const field = `a=1; gatehouse=${secret}; theme="x y"; gatehouse-visit=${secret}; odd; =x`
-  assert.deepEqual(readCookies(field, false), { gatehouse: secret, 'gatehouse-visit': secret })
+  assert.deepEqual(readCookies(field, false), { ...none, gatehouse: secret, 'gatehouse-visit': secret })
   assert.deepEqual(readCookies(undefined, false), none)
 })
 

@@ -1,0 +1,140 @@
+// Sessions at the sites behind gates, each of one browser at one host. They come of a session at our own
+// pages, which has proved who it is, and end with it. The store has only digests.
+
+import { hash } from 'node:crypto'
+import { second } from '../../base/units.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Store } from '../../store/contract/store.ts'
+import type { Credential } from '../../store/records/credential.ts'
+import type { User } from '../../store/records/people.ts'
+import { lacksSecondFactor } from '../second-factor/second-factor.ts'
+import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
+import { endOf, lastMomentOf, type Session, Sessions } from './sessions.ts'
+
+export interface SiteSession {
+  readonly digest: string
+  /** In lower case, without a port. */
+  readonly host: string
+  /** The session at our pages. */
+  readonly parent: Session
+  readonly user: User
+  readonly memberships: readonly Membership[]
+  /** When it ends if it is not used meanwhile, in ms since the epoch. */
+  readonly endsAt: number
+}
+
+/** Only accepted ones, without those that lack the second factor which their account requires. */
+interface Membership {
+  readonly account: string
+  readonly roles: readonly string[] // ids
+}
+
+/** What the browser brings and what the site has of it (RFC 7636, S256). */
+interface Request {
+  /** The origin of the site: scheme, host and port. */
+  readonly site: string
+  readonly challenge: string
+}
+
+/** A browser follows two redirects meanwhile. */
+const codeLife = 60 * second
+const maxSessions = 100
+
+export class SiteSessions {
+  readonly #store: Store
+  readonly #sessions: Sessions
+  readonly #clock: Clock
+
+  constructor(store: Store, clock: Clock = systemClock) {
+    this.#store = store
+    this.#sessions = new Sessions(store, clock)
+    this.#clock = clock
+  }
+
+  /** Returns a code that one browser can exchange once, at this site, within a minute. */
+  async issueCode({ id, user }: Pick<Session, 'id' | 'user'>, request: Request): Promise<string> {
+    const { value, digest } = newValue()
+    const now = this.#clock.now()
+    const owners = { user, client: null, grant: id }
+    const times = { createdAt: now, expiresAt: now + codeLife, consumedAt: null }
+    await this.#store.credentials.put({
+      kind: 'site_code',
+      digest,
+      ...owners,
+      ...times,
+      data: { ...request },
+    })
+    return value
+  }
+
+  /** Begins a session and returns its value; null for a code that is not for this browser, or spent. */
+  async begin(code: string, site: string, verifier: string): Promise<string | null> {
+    const consumed = isValue(code) ? await this.#consume(digestOfValue(code)) : null
+    if (consumed === null) return null
+    const { user, grant, data } = consumed
+    const asked = data as unknown as Request
+    if (asked.site !== site || asked.challenge !== challengeOf(verifier)) return null
+    const parent = await this.#sessions.findById(grant!)
+    if (parent === null || parent.user.id !== user) return null
+    const { value, digest } = newValue()
+    await this.#store.credentials.put({
+      ...{ kind: 'site_session', digest, user, client: null, grant, consumedAt: null },
+      ...{
+        createdAt: this.#clock.now(),
+        expiresAt: lastMomentOf(parent.session),
+        data: { host: hostOf(site) },
+      },
+    })
+    await this.#endBeyond(user)
+    return value
+  }
+
+  /** Counts as a use of the session at our pages. */
+  async find(digest: string): Promise<SiteSession | null> {
+    const credential = await this.#store.credentials.get('site_session', digest)
+    if (credential === null) return null
+    const parent = await this.#sessions.findById(credential.grant!)
+    if (parent === null || parent.user.id !== credential.user) return null
+    const { session, user } = parent
+    return {
+      ...{ digest, host: (credential.data as { host: string }).host },
+      ...{ parent: session, user, memberships: await this.#membershipsOf(user) },
+      endsAt: endOf(session),
+    }
+  }
+
+  async end(value: string): Promise<boolean> {
+    return isValue(value) && this.#store.credentials.remove('site_session', digestOfValue(value))
+  }
+
+  async #consume(digest: string): Promise<Credential | null> {
+    const consumption = await this.#store.credentials.consume('site_code', digest, this.#clock.now())
+    return consumption?.isFirst ? consumption.credential : null
+  }
+
+  async #membershipsOf(user: User): Promise<readonly Membership[]> {
+    const members = await this.#store.members.ofUser(user.id)
+    const accepted = members.filter(({ status }) => status === 'accepted')
+    const accounts = await Promise.all(accepted.map(({ account }) => this.#store.accounts.get(account)))
+    return accepted.flatMap(({ account, roles }, i) => {
+      const settings = accounts[i]
+      return settings && !lacksSecondFactor(user, settings) ? { account, roles } : []
+    })
+  }
+
+  /** Ends those of a person beyond the maximum, starting with those that would have ended first. */
+  async #endBeyond(user: string): Promise<void> {
+    const { credentials } = this.#store
+    const all = await credentials.list({ user }, 'site_session', maxSessions + 20)
+    for (const { digest } of all.slice(maxSessions)) await credentials.remove('site_session', digest)
+  }
+}
+
+/** Returns the challenge of a verifier (RFC 7636 section 4.2). */
+export function challengeOf(verifier: string): string {
+  return hash('sha256', verifier, 'base64url')
+}
+
+function hostOf(site: string): string {
+  return new URL(site).hostname.replace(/^\[|\]$/g, '')
+}
