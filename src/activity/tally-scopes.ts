@@ -42,6 +42,11 @@ export function budgetsScope(account: string): string {
   return `budgets ${account}`
 }
 
+/** Returns the scope of an account's guards, in which calls without a verdict are named by their gateway. */
+export function guardsScope(account: string): string {
+  return `guards ${account}`
+}
+
 /** `owner`: the gateway or the token whose rule refuses; policies and routes belong to their gateway. */
 export function budgetHits(
   kind: 'gateway' | 'token' | 'policy' | 'route',

@@ -143,6 +143,12 @@ test('without a verdict the call is refused with 503, whatever the webhook did i
   assert.equal(bodies.length, 0)
   const { timeout, unreachable, invalid } = ai.edge.metrics.ai.guardQuestions
   assert.deepEqual([timeout.value, unreachable.value, invalid.value], [2, 2, 4])
+  const tallies = ai.edge.tallies.filter(({ scope }) => scope === `guards ${ai.account}`)
+  assert.ok(tallies.every(({ kind, name }) => kind === 'limit' && name === 'default'))
+  assert.equal(
+    tallies.reduce((sum, { count }) => sum + count, 0),
+    8,
+  )
 })
 
 test('a name or an address that is not public is never dialled', async t => {

@@ -16,7 +16,7 @@ import type { Store } from '../../store/contract/store.ts'
 import { usersOf } from '../records/member-users.ts'
 import { policiesInEffect } from '../facts/policies-in-effect.ts'
 import type { ProviderFact } from '../facts/provider-facts.ts'
-import { refusedCalls } from '../facts/refused-calls.ts'
+import { refusedCalls, undecidedCalls } from '../facts/refused-calls.ts'
 import type { OriginState, PoolState } from '../facts/zone-facts.ts'
 import { type LimitState, limitsOfPolicies, limitsOfRules, limitStates } from './budgets.ts'
 
@@ -39,6 +39,7 @@ export const findingKinds = [
   'budget_spent',
   'budget_refusing',
   'budget_alert_failing',
+  'guard_webhook_failing',
   'gateway_open',
   'second_factor_missing',
   'few_super_administrators',
@@ -185,6 +186,7 @@ async function* inCertificates({ certificates, now }: Scene): AsyncGenerator<Fin
 
 async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Finding> {
   const refused = await refusedCalls(account, store, now)
+  const undecided = await undecidedCalls(account, store, now)
   for await (const gateways of store.gateways.walk(account)) {
     const ofEach = gateways.map(async one => [one, await policiesInEffect(one, store)] as const)
     const policies = new Map(await Promise.all(ofEach))
@@ -199,6 +201,7 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
       yield* inAlerts(store, gateway)
       const { id, authentication, logManagement: maxEntries, logManagementStrategy } = gateway
       const resource = { type: 'gateway', id, name: id } as const
+      yield* inGuard(gateway, undecided.get(id) ?? 0)
       if (!authentication && (await hasCalls(store, gateway, now))) {
         const message = `The gateway ${id} requires no token, and got calls in the last 7 days.`
         yield { kind: 'gateway_open', severity: 'warning', message, resource }
@@ -209,6 +212,14 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
       yield { kind: 'log_full', severity: 'warning', message, resource }
     }
   }
+}
+
+function* inGuard({ id, guard }: Gateway, undecided: number): Generator<Finding> {
+  if (undecided === 0 || !guard?.webhook) return
+  const calls = undecided === 1 ? 'call, which was refused' : 'calls, which were refused'
+  const message = `In the last hour, the webhook of the guard of the gateway ${id} gave no verdict about ${undecided} ${calls}.`
+  const resource = { type: 'gateway', id, name: id } as const
+  yield { kind: 'guard_webhook_failing', severity: 'critical', message, resource }
 }
 
 async function* inAlerts({ budgetAlertSets }: Store, gateway: Gateway): AsyncGenerator<Finding> {

@@ -11,6 +11,7 @@ import type { Verdict as WebhookVerdict } from '../../guard/webhook/verdict.ts'
 import type { GuardAction, GuardCheck, GuardWebhook } from '../../store/records/records.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, RequestHandler, Verdict } from '../exchange/exchange.ts'
+import { countUndecided } from './count-undecided.ts'
 import { noteFindings } from './note-findings.ts'
 import { refuseBlocked, refuseUndecided, refuseUnreadable } from './refusals.ts'
 import { replaceBody } from './replace-body.ts'
@@ -59,7 +60,9 @@ async function ask(
   if (x.handler === asking) x.handler = null
   if (outcome === 'too_large')
     return unreadable(x, ai, 'request', `a request with more than ${maxQuestion} bytes of text`)
-  return typeof outcome === 'string' ? refuseUndecided('request', outcome) : obey(x, ai, outcome)
+  if (typeof outcome !== 'string') return obey(x, ai, outcome)
+  countUndecided(x, ai, outcome)
+  return refuseUndecided('request', outcome)
 }
 
 function obey(x: Exchange, ai: AiExchange, verdict: WebhookVerdict): Refusal | null {

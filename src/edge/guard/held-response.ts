@@ -13,6 +13,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Asked, Question } from './asked.ts'
 import { AskedBody } from './asked-body.ts'
 import { AskedStream } from './asked-stream.ts'
+import { countUndecided } from './count-undecided.ts'
 import { noteFindings } from './note-findings.ts'
 import { refuseBlocked, refuseUndecided, refuseUnreadable } from './refusals.ts'
 import { formOf } from './response-form.ts'
@@ -155,8 +156,10 @@ export class HeldResponse {
     this.#asking = null
     if (outcome === 'too_large')
       this.#stop({ unreadable: `a response with more than ${maxQuestion} bytes of text at once` })
-    else if (typeof outcome === 'string') this.refusal = refuseUndecided('response', outcome)
-    else this.#obey(outcome)
+    else if (typeof outcome === 'string') {
+      countUndecided(this.#x, this.#ai, outcome)
+      this.refusal = refuseUndecided('response', outcome)
+    } else this.#obey(outcome)
     this.#advance()
     this.owner!.decided()
   }

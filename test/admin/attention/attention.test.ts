@@ -5,6 +5,7 @@ import type { OriginState } from '../../../src/admin/facts/zone-facts.ts'
 import type { SpendRule } from '../../../src/store/records/budget-rule.ts'
 import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import type { Store } from '../../../src/store/contract/store.ts'
+import { slotOf } from '../../../src/store/records/tally.ts'
 import { startRedis } from '../../help/redis.ts'
 import {
   clientSecret,
@@ -322,6 +323,28 @@ test('spend limits that are nearly used up, or that refuse calls, need attention
   const [first] = json.result.items
   assert.deepEqual(first.resource, { type: 'gateway', id: 'team', name: 'team' })
   assert.equal(first.severity, 'critical')
+})
+
+test('a webhook of a guard that gives no verdicts needs attention for an hour', async t => {
+  const { kept, clock, found } = await start(t)
+  const soon = async () => {
+    clock.advance(31_000)
+    return (await found()).filter((one: string) => one.startsWith('guard_'))
+  }
+  const now = clock.now()
+  const tally = { kind: 'limit', scope: `guards ${account}`, name: 'default', occurrences: [] } as const
+  await kept.tallies.add([{ ...tally, slot: slotOf('limit', now), count: 2, last: now }])
+  // A gateway without a webhook has none that fails.
+  assert.deepEqual(await soon(), [])
+  const { record, version } = (await kept.gateways.get(account, 'default'))!
+  const url = 'https://guard.example/'
+  const webhook = { url, checks: ['response'], timeout: 500, sealed: 'x' } as const
+  await kept.gateways.replace({ ...record, guard: { isEnabled: true, rules: [], webhook } }, version)
+  assert.deepEqual(await soon(), [
+    'guard_webhook_failing: In the last hour, the webhook of the guard of the gateway default gave no verdict about 2 calls, which were refused.',
+  ])
+  clock.advance(4_300_000)
+  assert.deepEqual(await soon(), [])
 })
 
 test('limits of policies need attention as spend limits do, the highest of those for the same calls', async t => {
