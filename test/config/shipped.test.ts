@@ -23,6 +23,8 @@ const uncommented = whole
   .replace(/^ {6}auto: true\n/m, blank)
   // In place of a file.
   .replace(/^ {4}https:\n(?: {6}.*\n)+/m, blank)
+  // In place of the permission of an API token.
+  .replace(/^ {10}(?:scopes|server): .*\n/gm, blank)
 
 describe('config/gatehouse.yaml', () => {
   test('serves localhost from the origin in ORIGIN, or from port 9000', () => {
@@ -309,6 +311,7 @@ function withoutExamples({
   rateLimits,
   lists,
   geo,
+  scopes: ____,
   zones,
   ai,
   telemetry: ___,
