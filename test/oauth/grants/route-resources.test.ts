@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { TokenGateConfig } from '../../../src/config/model/protect-config.ts'
+import { apiOf } from '../../../src/oauth/grants/resource-indicator.ts'
+import { normalResource, RouteResources } from '../../../src/oauth/grants/route-resources.ts'
+import { anyUrl } from '../../help/any-text.ts'
+import { zoneTo } from '../../help/edge.ts'
+
+const gateFor = (scopes: readonly string[], server: string | null = null): TokenGateConfig => ({
+  kind: 'token',
+  accepts: { scopes, server },
+  fields: [],
+})
+const [open] = zoneTo([]).routes
+const orders = {
+  ...open!,
+  path: '/orders',
+  protect: [gateFor(['a.b'], 'one'), gateFor(['a.b', 'a.c'], 'two')],
+}
+const accepts = { permission: 'Zones Read', account: 'f'.repeat(32) } as const
+const byPermission = {
+  ...open!,
+  path: '/reports',
+  protect: [{ kind: 'token', accepts, fields: [] } as const],
+}
+const site = {
+  ...zoneTo([]),
+  hosts: ['site.test', '*.shops.test', '2001:db8::1'],
+  routes: [open!, orders, byPermission],
+}
+const whole = { ...zoneTo([]), hosts: ['whole.test'], isDefault: true, routes: [{ ...orders, path: '/' }] }
+const routes = new RouteResources(() => ({ zones: [site, whole], scopes: [] }))
+
+test('a route that access tokens open is a resource at each host that its zone lists', () => {
+  const resource = { scopes: ['a.b', 'a.c'], servers: ['one', 'two'] }
+  for (const url of [
+    'https://site.test/orders',
+    'HTTP://SITE.test:8080/orders',
+    'https://one.shops.test/orders',
+    'https://[2001:db8::1]/orders',
+    'https://whole.test',
+    'https://whole.test/',
+  ])
+    assert.deepEqual(routes.at(url), resource, url)
+  for (const url of [
+    'https://site.test/',
+    'https://site.test/reports',
+    'https://site.test/orders/',
+    'https://site.test/orders/1',
+    'https://site.test/orders?',
+    'https://site.test/orders#',
+    'https://site.test/ord\ners',
+    'https://site.test/x\\..\\orders',
+    'https://shops.test/orders',
+    'https://elsewhere.test/',
+    'ftp://site.test/orders',
+    'site.test/orders',
+    '',
+  ])
+    assert.equal(routes.at(url), null, url)
+})
+
+test('on an AI host, a route is a resource apart, and the management API stays what it is', () => {
+  const places = { issuer: 'https://whole.test', aiHosts: ['site.test'], routes }
+  assert.equal(apiOf('https://site.test/orders', places), null)
+  assert.equal(apiOf('https://site.test/v1', places), 'ai')
+  assert.equal(apiOf('https://whole.test/', places), 'management')
+})
+
+test('whatever a client names, it is a route of ours only by its URL, and equal URLs are one resource', () => {
+  const near = fc
+    .tuple(
+      fc.constantFrom('https://', 'http://', 'HTTPS://', 'https:', 'https:\\\\', '//'),
+      fc.constantFrom('site.test', 'site.test.', 'a@site.test', 'site.test:1', 'evil.test', 'x.shops.test'),
+      fc.array(fc.constantFrom('/', 'orders', '.', '..', '%2f', ';', '?', '#', '\\', ' ', '%6f'), {
+        maxLength: 5,
+      }),
+    )
+    .map(([scheme, host, parts]) => `${scheme}${host}${parts.join('')}`)
+  fc.assert(
+    fc.property(fc.oneof(near, anyUrl, fc.string()), resource => {
+      const normal = normalResource(resource)
+      if (normal !== null) assert.equal(normalResource(normal), normal)
+      if (routes.at(resource) === null) return
+      const { hostname, pathname, search, hash, username } = new URL(resource)
+      assert.match(hostname, /^(site\.test|[^.].*\.shops\.test|\[2001:db8::1\]|whole\.test)$/, resource)
+      assert.equal(pathname, hostname === 'whole.test' ? '/' : '/orders', resource)
+      assert.deepEqual([search, hash, username], ['', '', ''])
+      assert.deepEqual(routes.at(normal!), routes.at(resource))
+    }),
+    { numRuns: 1_000 },
+  )
+})
