@@ -89,6 +89,8 @@ test('a scope or route that is gone is unknown, and nothing is issued for it', a
   config = configWith(null, [])
   assert.ok(!(await discovered()).includes('orders.read'))
   assert.equal(await errorOf(asked), 'invalid_scope')
+  const told = await send(site, '/oauth2/introspect', app, { token: tokens.access_token })
+  assert.partialDeepStrictEqual(await told.json(), { active: true, scope: '' })
   config = { ...configWith(null, []), zones: [] }
   const refreshed = await refresh(site, app, tokens.refresh_token)
   assert.equal((await errorIn(refreshed)).error, 'invalid_target')

@@ -19,6 +19,7 @@ export function finishing(parts: EngineParts, errors: Errors, guard: Guard) {
     if (context.oidc?.route === 'introspection') removeCorsHeaders(context)
     await commit(context, request, { errors, store: parts.store, guard })
     addAccount(context, request)
+    dropUnknownScopes(context, parts)
     if (hasUnregisteredGrantType(context, request)) {
       const description = 'the client has not registered this grant type'
       replaceByError(context, request, new errors.UnauthorizedClient(description))
@@ -53,6 +54,14 @@ function addAccount({ oidc, body, status }: Context, request: OAuthRequest): voi
   if (account === null || status !== 200) return
   const isOfToken = oidc?.route === 'token' || (oidc?.route === 'introspection' && isActive(body))
   if (isOfToken) Object.assign(body as object, { account })
+}
+
+/** From what is told of a token: the operator may have removed a scope since it was issued. */
+function dropUnknownScopes({ oidc, body }: Context, { routes }: Pick<EngineParts, 'routes'>): void {
+  if (oidc?.route !== 'introspection' || !isActive(body)) return
+  const told = body as { scope?: string }
+  const scopes = told.scope?.split(' ').filter(scope => routes.scopes.some(({ id }) => id === scope))
+  if (scopes !== undefined) told.scope = scopes.join(' ')
 }
 
 function isActive(body: unknown): boolean {
