@@ -4,14 +4,43 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
-import { Auth } from '@auth/core'
+import { Auth, type AuthConfig } from '@auth/core'
 import * as openid from 'openid-client'
 import { Strategy } from 'openid-client/passport'
 import { everybody, type User } from '../../src/store/records/people.ts'
+import { blocksOf, readPage, section } from '../help/docs.ts'
 import { visit } from './app.ts'
 import { authorize, callback, type Site, startSite } from './site.ts'
 
 const scopes = ['openid', 'email', 'profile', 'offline_access']
+
+const blocks = blocksOf(section(readPage('docs/oauth.md'), 'Sign people in to your apps'))
+
+/** The block of the guide with the mark in it, for this issuer. */
+function shownWith(mark: string, { issuer }: Site): string {
+  const { text } = blocks.find(({ text }) => text.includes(mark))!
+  return text.replaceAll('https://id.example.com', issuer)
+}
+
+/** Settings as INI and TOML write them. */
+function settingsWith(mark: string, site: Site): ReadonlyMap<string, string> {
+  const lines = shownWith(mark, site).matchAll(/^(\w+) = "?(.*?)"?$/gm)
+  return new Map(Array.from(lines, ([, name, value]) => [name!, value!]))
+}
+
+/** Runs a module of the guide with what it imports, and without what it exports. */
+async function runShown(mark: string, site: Site, given: Readonly<Record<string, unknown>>): Promise<void> {
+  const text = shownWith(mark, site).replace(/^import .*\n/gm, '').replace(/^export /gm, '')
+  await new AsyncFunction(...Object.keys(given), text)(...Object.values(given))
+}
+
+const AsyncFunction = (async () => {}).constructor as new (
+  ...texts: readonly string[]
+) => (...given: readonly unknown[]) => Promise<unknown>
+
+function environmentOf({ id, secret }: { readonly id: string; readonly secret: string }) {
+  return { env: { CLIENT_ID: id, CLIENT_SECRET: secret } }
+}
 
 async function visitProven(site: Site, redirectUri: string, settings = {}) {
   const visitor = await visit(site, { scopes, redirectUris: [redirectUri], ...settings })
@@ -38,22 +67,23 @@ function factsOf({ id, email }: User) {
 
 test('Auth.js signs a person in by the issuer, the id and the secret alone', async t => {
   const site = await startSite(t)
-  const base = 'https://app.example/auth'
+  const base = 'https://app.example.com/api/auth'
   const visitor = await visitProven(site, `${base}/callback/gatehouse`)
+  let providers: AuthConfig['providers'] = []
+  const NextAuth = (config: AuthConfig) => {
+    providers = config.providers
+    return {}
+  }
+  await runShown('NextAuth(', site, { NextAuth, process: environmentOf(visitor) })
   const jar = new Map<string, string>()
   const send = async (path: string, form?: Record<string, string>) => {
     const cookie = Array.from(jar, ([name, value]) => `${name}=${value}`).join('; ')
     const init = form && { method: 'POST', body: new URLSearchParams(form) }
     const response = await Auth(new Request(`${base}${path}`, { headers: { cookie }, ...init }), {
-      basePath: '/auth',
+      basePath: '/api/auth',
       trustHost: true,
       secret: 'a secret of the app, of a test',
-      providers: [
-        {
-          ...{ id: 'gatehouse', name: 'Gatehouse', type: 'oidc', issuer: site.issuer },
-          ...{ clientId: visitor.id, clientSecret: visitor.secret },
-        },
-      ],
+      providers,
     })
     for (const set of response.headers.getSetCookie()) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!
@@ -66,7 +96,7 @@ test('Auth.js signs a person in by the issuer, the id and the secret alone', asy
   assert.equal(new URL(away).searchParams.get('scope'), 'openid profile email')
   const back = await follow(site, visitor, away)
   const arrived = await send(`/callback/gatehouse${back.search}`)
-  assert.equal(arrived.headers.get('location'), 'https://app.example')
+  assert.equal(arrived.headers.get('location'), 'https://app.example.com')
   const { user } = (await (await send('/session')).json()) as { user: object }
   assert.deepEqual(user, { name: 'Ada', email: visitor.user.email })
 })
@@ -124,14 +154,21 @@ test('the strategy of passport-openidconnect signs a person in, with the secret 
 
 test('the strategy of openid-client for Passport signs a person in', async t => {
   const site = await startSite(t)
-  const visitor = await visitProven(site, callback, { tokenEndpointAuthMethod: 'client_secret_post' })
+  const redirectUri = 'https://app.example.com/callback'
+  const visitor = await visitProven(site, redirectUri, { tokenEndpointAuthMethod: 'client_secret_post' })
   const insecure = { execute: [openid.allowInsecureRequests] }
-  const config = await openid.discovery(new URL(site.issuer), visitor.id, visitor.secret, undefined, insecure)
-  const strategy = new Strategy(
-    { config, scope: 'openid email profile', callbackURL: callback },
-    (tokens, verified) => verified(null, tokens.claims()),
-  )
-  const { sub, email, name } = (await throughPassport(strategy, site, visitor)) as Record<string, unknown>
+  const client = {
+    discovery: (url: URL, id: string, secret: string) =>
+      openid.discovery(url, id, secret, undefined, insecure),
+  }
+  const strategies: Strategy[] = []
+  const passport = { use: (_: string, strategy: Strategy) => strategies.push(strategy) }
+  const process = environmentOf(visitor)
+  await runShown('openid-client/passport', site, { client, Strategy, passport, process })
+  const { sub, email, name } = (await throughPassport(strategies[0]!, site, visitor)) as Record<
+    string,
+    unknown
+  >
   assert.deepEqual({ sub, email, name }, factsOf(visitor.user))
 })
 
@@ -178,7 +215,9 @@ for (const [method, statuses] of [
 ] as const)
   test(`oauth2-proxy signs a person in as a client with ${method}, and refreshes`, async t => {
     const site = await startSite(t)
-    const redirectUri = 'https://app.example/oauth2/callback'
+    const settings = settingsWith('oidc_issuer_url', site)
+    assert.equal(settings.get('oidc_issuer_url'), site.issuer)
+    const redirectUri = settings.get('redirect_url')!
     const visitor = await visitProven(site, redirectUri, { tokenEndpointAuthMethod: method })
     const signIn = async (scope: string) => {
       const nonce = 'WmVyb1JhbmRvbU5vbmNlT2ZPYXV0aDJQcm94eTEyMzQ'
@@ -214,7 +253,8 @@ for (const [method, statuses] of [
 
 test('Grafana signs a person in by generic OAuth, with PKCE and without', async t => {
   const site = await startSite(t)
-  const redirectUri = 'https://grafana.example/login/generic_oauth'
+  const settings = settingsWith('auth.generic_oauth', site)
+  const redirectUri = 'https://grafana.example.com/login/generic_oauth'
   const visitor = await visitProven(site, redirectUri)
   const verifier = 'dGhlIHZlcmlmaWVyIG9mIGEgdGVzdCBvZiBHcmFmYW5hLCA0MyBjaGFycw'
   const challenge = await openid.calculatePKCECodeChallenge(verifier)
@@ -224,15 +264,16 @@ test('Grafana signs a person in by generic OAuth, with PKCE and without', async 
   ]) {
     const query = formOfGo({
       ...{ access_type: 'offline', client_id: visitor.id, redirect_uri: redirectUri, response_type: 'code' },
-      ...{ scope: 'openid email profile offline_access', state: 'c3RhdGU=', ...proof },
+      ...{ scope: `${settings.get('scopes')} offline_access`, state: 'c3RhdGU=', ...proof },
     })
-    const back = await follow(site, visitor, `${site.issuer}/oauth2/auth?${query}`)
+    const back = await follow(site, visitor, `${settings.get('auth_url')}?${query}`)
     const code = back.searchParams.get('code')!
+    assert.equal(settings.get('token_url'), `${site.issuer}/oauth2/token`)
     const params = { code, grant_type: 'authorization_code', redirect_uri: redirectUri, ...shown }
     const { tokens } = await exchangeOfGo(site, visitor, params as Record<string, string>)
     assert.deepEqual([tokens.token_type, typeof tokens.refresh_token], ['Bearer', 'string'])
     const headers = { authorization: `Bearer ${tokens.access_token}`, 'user-agent': 'Go-http-client/1.1' }
-    const who = (await (await fetch(`${site.issuer}/oauth2/userinfo`, { headers })).json()) as Tokens
+    const who = (await (await fetch(settings.get('api_url')!, { headers })).json()) as Tokens
     const { sub, email, name } = who
     assert.deepEqual({ sub, email, name }, factsOf(visitor.user))
   }
