@@ -42,8 +42,10 @@ export class Sites {
   get #lookup(): HostLookup<Zone> {
     const zones = this.#zones()
     if (this.#compiled?.of !== zones) {
+      // A host that only the default zone takes is somebody else's, who must not get a code for here.
+      const listed = zones.map(zone => ({ ...zone, isDefault: false }))
       const lookup = compileZones(
-        zones,
+        listed,
         config => ({ config }),
         (zone): Zone => zone,
       )
