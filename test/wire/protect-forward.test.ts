@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ForwardGateConfig } from '../../src/config/model/protect-config.ts'
 import { mintToken } from '../../src/tokens/token.ts'
-import { codeOf, type EdgeSettings, startEdge } from '../help/edge.ts'
+import { codeOf, type EdgeSettings, startEdge, zoneTo } from '../help/edge.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
-import { startIssuer } from '../help/issuer.ts'
+import { sign, startIssuer } from '../help/issuer.ts'
 import { ok, type Respond, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 
@@ -84,6 +84,40 @@ test('named fields are copied to the origin, and those of the client never', asy
     assert.doesNotMatch([...sent.lines, ...sent.trailers].join(), /mallory|X-Other/i)
   }
   assert.equal(origin.requests.length, 2)
+})
+
+test('no client sets the fields of a gate that did not let it in, or of another route', async t => {
+  const origin = await startResponder(t, ok('site'))
+  const authorizer = await startResponder(t, ok('', 'X-User: alice'))
+  const { key, gate } = await startIssuer(t)
+  const jwt = { ...gate, fields: [{ name: 'X-Mail', claim: 'email' }] }
+  const forward = gateOf(authorizer.url, { copy: ['X-User'] })
+  const [route] = zoneTo([origin.url], { route: { protect: [jwt, forward] } }).routes
+  const routes = [
+    route!,
+    { ...route!, path: '/mail', protect: [jwt] },
+    { ...route!, path: '/open', protect: null },
+  ]
+  const edge = await startEdge(t, [origin.url], { zone: { routes } })
+  const forged = ['X-User', 'x_user', 'X-Mail', 'x.mail'].map(name => `${name}: mallory`)
+  const bearer = `Authorization: Bearer ${await sign(key, { email: 'a@b.example' })}`
+  const trailing = `${chunks('a')}0\r\nX-User: mallory\r\nx_mail: mallory\r\n\r\n`
+  const cases: readonly (readonly string[])[] = [['/', bearer], ['/'], ['/mail', bearer], ['/open']]
+  for (const [target, ...lines] of cases) {
+    const sent = request(`POST ${target}`, 'Transfer-Encoding: chunked', ...lines, ...forged) + trailing
+    assert.equal((await edge.ask(sent)).status, 200, target)
+  }
+  assert.deepEqual(
+    origin.requests.map(sent => [sent.all('x-user'), sent.all('x-mail')]),
+    [
+      [[], ['a@b.example']],
+      [['alice'], []],
+      [[], ['a@b.example']],
+      [[], []],
+    ],
+  )
+  for (const sent of origin.requests)
+    assert.doesNotMatch([...sent.lines, ...sent.trailers].join(), /mallory/)
 })
 
 test('any other response is that of the client', async t => {

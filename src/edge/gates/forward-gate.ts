@@ -7,12 +7,14 @@ import { MiB, second } from '../../base/units.ts'
 import type { ForwardGateConfig } from '../../config/model/protect-config.ts'
 import { crossingLines, type FieldId, field, fieldId, isClaim } from '../../http1/fields/fields.ts'
 import { lookupOnly } from '../../net/address/checked-lookup.ts'
-import { asRead, HeaderChanges } from '../rewrite/headers.ts'
+import { HeaderChanges } from '../rewrite/headers.ts'
 import type { Admission, GateFault, Relayed } from './gate.ts'
 
 const { getCACertificates } = process.getBuiltinModule('node:tls')
 
 interface ForwardGateParts {
+  /** The fields that no client of the zone may set, as readers see their names. */
+  readonly names: readonly string[]
   readonly isAllowed: (address: string) => boolean
   /** Called for the first failure and each with another reason, and with null once it is over. */
   readonly changed: (failure: string | null) => void
@@ -33,7 +35,7 @@ export class ForwardGate {
   constructor(config: ForwardGateConfig, parts: ForwardGateParts) {
     this.config = config
     this.#parts = parts
-    this.#names = new Set(config.copy.map(asRead))
+    this.#names = new Set(parts.names)
   }
 
   /** `lines` are names and values in turns. Never rejects. */

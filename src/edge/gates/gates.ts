@@ -44,9 +44,9 @@ export class Gates {
     this.#sessions = sessions
   }
 
-  /** Throws if one does not compile. */
-  of(config: ProtectConfig): readonly Gate[] {
-    return config.map(gate => once(this.#gates, gate, () => this.#compile(gate)))
+  /** Throws if one does not compile. `names` are the fields that no client of the zone may set. */
+  of(config: ProtectConfig, names: readonly string[]): readonly Gate[] {
+    return config.map(gate => once(this.#gates, { gate, names }, () => this.#compile(gate, names)))
   }
 
   identityOf(config: IdentityConfig): ZoneIdentity {
@@ -54,13 +54,14 @@ export class Gates {
     return once(this.#identities, config, () => new ZoneIdentity(config, parts))
   }
 
-  #compile(config: GateConfig): Gate {
-    if (config.kind === 'token') return new TokenGate(config)
-    if (config.kind === 'sign_in') return new SignInGate(config, this.#sessions)
+  #compile(config: GateConfig, names: readonly string[]): Gate {
+    if (config.kind === 'token') return new TokenGate(config, names)
+    if (config.kind === 'sign_in') return new SignInGate(config, names, this.#sessions)
     const { ca, networks } = config
     if (config.kind === 'forward') {
       const { url } = config
       return new ForwardGate(config, {
+        names,
         isAllowed: allowedIn(networks),
         changed: reason => this.#note(url, reason),
       })
@@ -70,7 +71,7 @@ export class Gates {
       const changed = (reason: string | null) => this.#note(url, reason)
       return new KeySet({ url, ca, isAllowed: allowedIn(networks), clock: this.#clock, changed })
     })
-    return new JwtGate(config, keySet, this.#clock)
+    return new JwtGate(config, names, { keySet, clock: this.#clock })
   }
 
   #note(url: string, reason: string | null): void {

@@ -20,6 +20,11 @@ import type { KeySet } from './key-set.ts'
 const maxSize = 16 * MiB
 const overhead = 1024
 
+interface JwtGateParts {
+  readonly keySet: KeySet
+  readonly clock: Clock
+}
+
 export class JwtGate {
   readonly kind = 'jwt'
   readonly config: JwtGateConfig
@@ -32,13 +37,13 @@ export class JwtGate {
   #keys: FindKey | null = null
   readonly #verifying = new Map<string, Promise<Admission | GateFault>>()
 
-  /** Throws if the condition does not compile. */
-  constructor(config: JwtGateConfig, keySet: KeySet, clock: Clock) {
+  /** Throws if the condition does not compile. `names` are the fields that no client of the zone may set. */
+  constructor(config: JwtGateConfig, names: readonly string[], { keySet, clock }: JwtGateParts) {
     this.config = config
     this.#keySet = keySet
     this.#clock = clock
     this.#condition = config.condition === null ? null : compileCondition(config.condition)
-    this.#fields = new ClaimFields(config.fields, config.forwardToken)
+    this.#fields = new ClaimFields(config.fields, names, config.forwardToken)
   }
 
   /** Waits for a token that is not known yet; never rejects. */

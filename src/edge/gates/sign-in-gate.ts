@@ -24,12 +24,15 @@ export class SignInGate {
   readonly #fields: ClaimFields
   readonly #outcomes = new WeakMap<SiteSession, Outcome>()
 
-  /** Throws if the condition does not compile. Without sessions, nobody can be let in. */
-  constructor(config: SignInGateConfig, sessions: KnownSiteSessions | null) {
+  /**
+   * Throws if the condition does not compile. `names` are the fields that no client of the zone may set.
+   * Without sessions, nobody can be let in.
+   */
+  constructor(config: SignInGateConfig, names: readonly string[], sessions: KnownSiteSessions | null) {
     this.config = config
     this.#sessions = sessions
     this.#condition = config.condition === null ? null : compileCondition(config.condition)
-    this.#fields = new ClaimFields(config.fields, true)
+    this.#fields = new ClaimFields(config.fields, names, true)
   }
 
   /** `value` is that of the cookie; waits for a session that is not known yet, and never rejects. */

@@ -31,9 +31,10 @@ export class TokenGate {
   /** A token that changes is another object. */
   readonly #admissions = new WeakMap<Token, Admission | null>()
 
-  constructor(config: TokenGateConfig) {
+  /** `names` are the fields that no client of the zone may set. */
+  constructor(config: TokenGateConfig, names: readonly string[]) {
     this.config = config
-    this.#fields = new ClaimFields(config.fields)
+    this.#fields = new ClaimFields(config.fields, names)
   }
 
   /** Waits for a token that is not in the cache; never rejects. */

@@ -20,8 +20,9 @@ import { isNavigation, leadToSignIn, siteCookieOf } from './site-sign-in.ts'
  * one that cannot be checked now (503). The first gate that lets it in decides what the origin gets.
  */
 export function protect(x: Exchange): Decided {
-  const { gates } = x.route!
-  if (gates === null || passesAgain(x, gates)) return null
+  const { gates, stranger } = x.route!
+  if (gates === null) return stranger === null ? null : admitStranger(x, stranger)
+  if (passesAgain(x, gates)) return null
   return tryGates(x, gates, 0, [])
 }
 
@@ -134,6 +135,15 @@ function pass(x: Exchange, gates: readonly Gate[], gate: Gate, admission: Admiss
   x.admission = admission
   x.outgoing = outgoing
   x.client.last.passage = { head, gates, gate, admission, outgoing }
+  return null
+}
+
+/** An origin may read who it is from on an open path, too. */
+function admitStranger(x: Exchange, admission: Admission): null {
+  const { head } = x
+  x.admission = admission
+  if (head.fields.some((name, i) => i % 2 === 0 && admission.changes.concerns(name)))
+    x.outgoing = Object.assign(new RequestHead(), head, admission.changes.applyTo(head))
   return null
 }
 

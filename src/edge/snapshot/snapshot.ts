@@ -32,6 +32,8 @@ import type { TallyBook, TallyScope } from '../../activity/tally-book.ts'
 import type { HostLookup } from '../../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../../zones/zone.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './limit-rules.ts'
+import { fieldsSetBy, strangerWithout } from '../gates/claim-fields.ts'
+import type { Admission } from '../gates/gate.ts'
 import type { Gate, Gates } from '../gates/gates.ts'
 import type { ZoneIdentity } from '../gates/zone-identity.ts'
 import type { CloudKeys } from '../cloud-keys/cloud-keys.ts'
@@ -51,6 +53,8 @@ export interface EdgeRoute extends Route {
   readonly pool: EdgePool
   /** Of which one must let a request in; null for an open route. */
   readonly gates: readonly Gate[] | null
+  /** For an open route beside those with gates: removes the fields that these set. */
+  readonly stranger: Admission | null
   readonly rewrite: Rewrite | null
   readonly compression: Compression | null
 }
@@ -200,11 +204,14 @@ function buildZones(
       [...globalLimits, ...compileRateLimits(zone.rateLimits, metrics), ...compileQuota(zone, metrics)],
     ]),
   )
+  const namesByZone = new Map(config.zones.map(zone => [zone, fieldsSetBy(zone.routes)]))
   const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => ({
     config: route,
     limits: [...limitsByZone.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
     pool: route.own !== undefined && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
-    gates: route.protect && gates.of(route.protect),
+    gates: route.protect && gates.of(route.protect, namesByZone.get(zone)!),
+    stranger:
+      route.protect === null && route.own === undefined ? strangerWithout(namesByZone.get(zone)!) : null,
     rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
     compression: route.compression && Compression.of(route.compression),
   })
@@ -306,7 +313,7 @@ function buildAi(
 }
 
 /** Gateways authenticate their calls, and providers and their SDKs negotiate compression themselves. */
-const passedUnchanged = { gates: null, rewrite: null, compression: null }
+const passedUnchanged = { gates: null, stranger: null, rewrite: null, compression: null }
 
 function ownServer({ host, port }: Endpoint): OriginConfig {
   const url = `http://${host}:${port}`
