@@ -170,6 +170,16 @@ test('a token for another host, zone, path, port, scheme or API does not pass', 
   assert.equal((await get('/orders', shop.value, 'two.shops.test')).status, 401)
 })
 
+test('a token for another zone does not pass by a host that a client claims to a trusted proxy', async t => {
+  const { get, keep, origin } = await start(t, ['127.0.0.1'])
+  const { value } = await keep({ aud: 'http://other.test/orders' })
+  const claim = ['X-Forwarded-For: 192.0.2.1', 'X-Forwarded-Host: other.test']
+  assert.equal((await get('/orders', value, 'site.test', ...claim)).status, 401)
+  assert.equal(origin.requests.length, 0)
+  assert.equal((await get('/orders', value, 'other.test', ...claim)).status, 200)
+  assert.equal((await get(`${mark}/orders`, null, 'site.test', ...claim)).status, 404)
+})
+
 test('on one connection of HTTP/2, another host of the zone is another resource', async t => {
   const { edge, keep } = await start(t)
   const authorization = `Bearer ${(await keep()).value}`

@@ -10,6 +10,15 @@ export function publicOrigin(x: Exchange): string | null {
   return `${x.scheme === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
 }
 
+/** Likewise; null also for a host of another zone, which a proxy may have let its client claim. */
+export function publicOriginInZone(x: Exchange): string | null {
+  const claimed = x.forwarded?.host ?? null
+  const host = claimed === null ? null : hostName(claimed)
+  return claimed !== null && (host === null || x.snapshot.zones.find(host) !== x.zone)
+    ? null
+    : publicOrigin(x)
+}
+
 /** Returns the host as it was sent, with its port. */
 export function publicHost({ head, forwarded }: Exchange): string | null {
   return forwarded?.host ?? head.host

@@ -8,7 +8,7 @@ import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import { token68Of } from '../../tokens/bearer.ts'
 import type { Decided, Exchange } from '../exchange/exchange.ts'
 import { withholdCredentials, withholdOthers } from '../exchange/gateway-credentials.ts'
-import { publicOrigin } from '../exchange/public-origin.ts'
+import { publicOriginInZone } from '../exchange/public-origin.ts'
 import { hasPassedHere } from '../exchange/passed-here.ts'
 import type { Admission, GateFault } from '../gates/gate.ts'
 import type { Gate } from '../gates/gates.ts'
@@ -76,7 +76,7 @@ function tryGate(x: Exchange, gate: Gate): MaybeAtOnce<Outcome> {
 
 /** The URL of the route as the client reaches it. */
 function resourceFor(x: Exchange): URL | null {
-  const origin = publicOrigin(x)
+  const origin = publicOriginInZone(x)
   return origin === null ? null : resourceAt(origin, x.route!.config.path)
 }
 

@@ -5,7 +5,7 @@ import { withoutQuery } from '../../base/path/path.ts'
 import { describeAi, respondWithJson } from '../ai/metadata.ts'
 import { metadataPath, resourceAt, resourceMetadata } from '../../oauth/grants/protected-resource.ts'
 import type { RouteResource } from '../../oauth/grants/route-resources.ts'
-import { publicOrigin } from '../exchange/public-origin.ts'
+import { publicOriginInZone } from '../exchange/public-origin.ts'
 import type { Decided, Exchange } from '../exchange/exchange.ts'
 import type { EdgeZone } from '../snapshot/snapshot.ts'
 
@@ -46,7 +46,7 @@ export function resourceAskedFor(
 
 function describeResource(x: Exchange, { scopes }: RouteResource): Refusal | 'responded' {
   const issuer = x.plane.ai?.issuer ?? null
-  const origin = publicOrigin(x)
+  const origin = publicOriginInZone(x)
   const path = withoutQuery(x.head.target.slice(metadataPath.length))
   const resource = issuer === null || origin === null ? null : resourceAt(origin, path)
   if (resource === null) return refuse('not_found')
