@@ -120,6 +120,21 @@ test('no client sets the fields of a gate that did not let it in, or of another 
     assert.doesNotMatch([...sent.lines, ...sent.trailers].join(), /mallory/)
 })
 
+test('a token that its gate has refused does not reach the origin through another gate', async t => {
+  const origin = await startResponder(t, ok('site'))
+  const authorizer = await startResponder(t, ok(''))
+  const { key, gate } = await startIssuer(t)
+  const protect = [{ ...gate, forwardToken: true }, gateOf(authorizer.url)]
+  const edge = await startEdge(t, [origin.url], { route: { protect } })
+  const good = `Bearer ${await sign(key)}`
+  for (const authorization of [good, `${good}x`, 'Bearer forged', 'Basic YTpi'])
+    assert.equal((await edge.ask(request('GET /', `Authorization: ${authorization}`))).status, 200)
+  assert.deepEqual(
+    origin.requests.map(sent => sent.field('authorization')),
+    [good, null, null, null],
+  )
+})
+
 test('any other response is that of the client', async t => {
   const body = 'sign in'
   const { edge, origin } = await start(

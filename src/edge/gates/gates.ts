@@ -46,7 +46,12 @@ export class Gates {
 
   /** Throws if one does not compile. `names` are the fields that no client of the zone may set. */
   of(config: ProtectConfig, names: readonly string[]): readonly Gate[] {
-    return config.map(gate => once(this.#gates, { gate, names }, () => this.#compile(gate, names)))
+    // A token that a gate has not let in must not reach an origin as if it had.
+    const withToken = config.some(({ kind }) => takesToken(kind)) ? ['authorization', ...names] : names
+    return config.map(gate => {
+      const removed = takesToken(gate.kind) ? names : withToken
+      return once(this.#gates, { gate, removed }, () => this.#compile(gate, removed))
+    })
   }
 
   identityOf(config: IdentityConfig): ZoneIdentity {
@@ -78,6 +83,11 @@ export class Gates {
     if (reason === null) this.#log.info({ url }, 'gate works again')
     else this.#log.warn({ url, reason }, 'gate failed: no key set or authorizer')
   }
+}
+
+/** Whether such a gate looks for its credential in Authorization. */
+function takesToken(kind: GateConfig['kind']): boolean {
+  return kind === 'jwt' || kind === 'token'
 }
 
 function allowedIn(networks: readonly string[]): (address: string) => boolean {

@@ -13,6 +13,13 @@ export function passkeysAt({ password, passkeys }: User, host: string): readonly
   return password === null ? [] : (passkeys?.keys.filter(key => key.host === host) ?? [])
 }
 
+/** Drops those that an older version left with a user whose password it removed: they are somebody else's. */
+export function withoutLeftPasskeys(user: User): User {
+  if (user.password !== null) return user
+  const { passkeys, ...others } = user
+  return others
+}
+
 /** Adds a passkey, with new recovery codes if it is the first second factor; null if it must not be added. */
 export function withPasskey(
   user: User,

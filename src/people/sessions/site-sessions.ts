@@ -108,6 +108,8 @@ export class SiteSessions {
   }
 
   async #consume(digest: string): Promise<Credential | null> {
+    // Codes that somebody invents cost no write.
+    if ((await this.#store.credentials.get('site_code', digest)) === null) return null
     const consumption = await this.#store.credentials.consume('site_code', digest, this.#clock.now())
     return consumption?.isFirst ? consumption.credential : null
   }
