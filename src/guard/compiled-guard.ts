@@ -23,6 +23,11 @@ export class CompiledGuard {
     return this.response !== null || this.responseWebhook !== null
   }
 
+  /** Whether a response must be looked at before anything of it is sent or stored. */
+  get holdsResponses(): boolean {
+    return this.response?.isEnforced === true || this.responseWebhook !== null
+  }
+
   /** Of a session, which cannot be looked at: the check that redacts or blocks, if there is one. */
   get strictest(): CompiledCheck | null {
     return this.request?.isEnforced !== true && this.response !== null ? this.response : this.request

@@ -5,7 +5,8 @@ import { type TestContext, test } from 'node:test'
 import type { Guard, GuardAction } from '../../src/store/records/records.ts'
 import { secrets } from '../guard/secrets.ts'
 import { call, completion, startAi } from '../help/ai.ts'
-import { startResponder } from '../help/origin.ts'
+import { startOrigin, startResponder } from '../help/origin.ts'
+import type { Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
 
 const card = '4111 1111 1111 1111'
@@ -153,4 +154,28 @@ test('a stream is redacted across its events', async t => {
   assert.equal(entry.success, true)
   assert.doesNotMatch(JSON.stringify(entry), / 1111/)
   await until(() => ai.edge.metrics.ai.guardFindings.response.redact.value === 1)
+})
+
+test('what comes once its caller has left is read for its usage, and not stored', async t => {
+  const { promise, resolve } = Promise.withResolvers<Wire>()
+  const provider = await startOrigin(t, async wire => {
+    await wire.request()
+    resolve(wire)
+    await wire.ending
+  })
+  const ai = await startAi(
+    t,
+    { openai: { url: provider.url, keys: ['sk-a'] } },
+    { gateway: { collectLogs: true, onAbandon: 'drain', guard: everything('redact') } },
+  )
+  const client = await ai.edge.connect()
+  const body = JSON.stringify({ model: 'openai/gpt-4o', messages: [{ role: 'user', content: 'Hi' }] })
+  await client.send(call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`))
+  const wire = await promise
+  client.leave()
+  await until(() => ai.edge.metrics.clientAborts.value === 1)
+  await wire.send(answer(said(`It is ${card}`)))
+  const entry = await ai.entry()
+  assert.equal(entry.tokensOut, completion.usage.completion_tokens)
+  assert.doesNotMatch(JSON.stringify(entry), /4111/)
 })

@@ -208,8 +208,10 @@ export class Attempt implements ConnectionRequest {
   /** False before the request is sent. */
   abandon(): boolean {
     if (this.#lease === null || this.#wait === 'connecting' || this.#wait === 'sending') return false
-    const { tap, plane } = this.#x
+    const { ai, tap, plane } = this.#x
     const held = this.#held
+    // Nobody looks at a response that has no reader.
+    if (this.#relaying === null) ai!.isGuarded = ai!.guard?.holdsResponses === true
     this.#relaying?.close()
     const call = new AbandonedCall(this.#x, tap!, this.takeLease())
     if (held === null) return true
