@@ -152,6 +152,9 @@ test('what cannot be asked about is blocked, and media pass', async t => {
     'Content-Type: application/json',
   )
   assert.match((await chat()).text, /with more than 1048576 bytes of text/)
+  const deep = `${'{"a":'.repeat(200)}"Ada"${'}'.repeat(200)}`
+  response = answer(`[${deep}]`, 'Content-Type: application/json')
+  assert.match((await chat()).text, /an event that nests too deep/)
   assert.equal(receiver.questions.length, 0)
   response = answer('Ada', 'Content-Type: audio/mpeg')
   assert.equal((await chat()).text, 'Ada')

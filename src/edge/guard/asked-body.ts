@@ -44,10 +44,12 @@ export class AskedBody implements Asked {
       this.stop = { unreadable: 'a response that is no text in UTF-8' }
       return null
     }
-    this.#text = askedText(text, this.#form)
-    if (this.#text.texts.length > 0) return null
-    this.#text = null
-    return this.#body.bytes
+    const asked = askedText(text, this.#form)
+    this.stop = asked.stop ?? null
+    if (this.stop !== null) return null
+    if (asked.texts.length === 0) return this.#body.bytes
+    this.#text = asked
+    return null
   }
 
   question(): Question | null {
@@ -71,6 +73,8 @@ export class AskedBody implements Asked {
 type Replacing = Extract<Verdict, { kind: 'replace' }>
 
 interface AskedText extends Question {
+  /** Why some of it cannot be asked about. */
+  readonly stop?: Stop | null
   /** Null if a text cannot be replaced. */
   replace(verdict: Replacing): string | null
 }
@@ -88,6 +92,7 @@ function askedEvents(events: EventList): AskedText {
   events.read(asked)
   return {
     texts: asked.question()?.texts ?? [],
+    stop: asked.stop,
     replace: verdict => {
       asked.obey(verdict)
       return asked.stop === null ? events.write() : null
