@@ -21,6 +21,8 @@ interface Replacement {
 }
 
 export class AskedChannel {
+  /** Of several channels, those of one place come one after the other. */
+  readonly place: string
   /** In UTF-16 units: all that came. */
   length = 0
   /** Up to where the webhook has let it pass. */
@@ -35,6 +37,10 @@ export class AskedChannel {
   /** What came behind that. */
   #pending = ''
   #replacements: Replacement[] = []
+
+  constructor(place: string) {
+    this.place = place
+  }
 
   push(text: string): void {
     this.length += text.length

@@ -54,8 +54,8 @@ export class AskedEvents implements EventReader {
   #held: HeldEvent[] = []
   /** Of the next event. */
   #lines: WholeText[] = []
-  /** The one that got the last text. */
-  #last: AskedChannel | null = null
+  /** Those that got the last text of their choice, item or block: its others have ended, or pause. */
+  readonly #last = new Map<string, AskedChannel>()
   readonly #askedChannels = new Map<AskedChannel, string>()
   #askedWholes: readonly string[] = []
 
@@ -151,9 +151,9 @@ export class AskedEvents implements EventReader {
 
   #take(name: string, text: string, set: (text: string) => void): Piece {
     let channel = this.#channels.get(name)
-    if (channel === undefined) this.#channels.set(name, (channel = new AskedChannel()))
+    if (channel === undefined) this.#channels.set(name, (channel = new AskedChannel(placeIn(name))))
     channel.push(text)
-    if (text !== '') this.#last = channel
+    if (text !== '') this.#last.set(channel.place, channel)
     this.newSize += text.length
     return { channel, text, end: channel.length, set }
   }
@@ -182,8 +182,12 @@ export class AskedEvents implements EventReader {
   #isDecided({ pieces, wholes }: HeldEvent): boolean {
     return (
       wholes.every(({ text }) => this.#decided.has(text)) &&
-      pieces.every(({ channel, end }) => end <= channel.safe(channel === this.#last && !this.#isFull))
+      pieces.every(({ channel, end }) => end <= channel.safe(this.#isLast(channel) && !this.#isFull))
     )
+  }
+
+  #isLast(channel: AskedChannel): boolean {
+    return this.#last.get(channel.place) === channel
   }
 
   get #isFull(): boolean {
@@ -212,6 +216,11 @@ export class AskedEvents implements EventReader {
     if (isChanged) this.hasRedacted = true
     return write(isChanged)
   }
+}
+
+/** The choice, item or block of a channel; the member of the event if there is none. */
+function placeIn(name: string): string {
+  return /^\/?[^/]*/.exec(name)![0]
 }
 
 const irreplaceable = 'a text that cannot be replaced as its webhook wants'

@@ -197,15 +197,27 @@ test('arguments of tools, reasoning, opaque data and texts that repeat are asked
   assert.equal(same.questions.flat().filter(text => text === 'stop').length, 1)
 })
 
-test('a text of one channel does not wait for a word of another one', () => {
+test('a text does not wait for a word of the reasoning before it', () => {
   const stream = new AskedStream()
-  assert.equal(stream.push(Buffer.from(chat('unfinish'))), null)
+  const reasoning = event({ choices: [{ index: 0, delta: { reasoning: 'unfinish' } }] })
+  assert.equal(stream.push(Buffer.from(reasoning)), null)
   stream.question()
   assert.equal(stream.obey({ kind: 'allow' }), null)
-  const other = chat('other ', 1)
-  assert.equal(`${stream.push(Buffer.from(other))}`, chat('unfinish'))
+  const other = chat('other ')
+  assert.equal(`${stream.push(Buffer.from(other))}`, reasoning)
   stream.question()
   assert.equal(`${stream.obey({ kind: 'allow' })}`, other)
+})
+
+test('a word of one choice waits for its end, whatever comes of another choice', () => {
+  const stream = new AskedStream()
+  const [one, other, rest] = [chat('ada@'), chat('other ', 1), chat('example.com ')]
+  assert.equal(stream.push(Buffer.from(one + other)), null)
+  stream.question()
+  assert.equal(stream.obey({ kind: 'allow' }), null)
+  assert.equal(stream.push(Buffer.from(rest)), null)
+  assert.ok(stream.question()!.texts.includes('ada@example.com '))
+  assert.equal(`${stream.obey({ kind: 'allow' })}`, one + other + rest)
 })
 
 test('an event that is too large or nests too deep stops the stream', () => {
