@@ -11,25 +11,39 @@ export function eventsOf(text: string, form: BodyForm): EventList | null {
   return form === 'json' ? EventList.ofJson(text) : null
 }
 
+interface ListedEvent {
+  value: unknown
+  /** A line may be any other text. */
+  readonly isJson: boolean
+}
+
 export class EventList {
   isChanged = false
   readonly #separator: ',' | '\n'
-  readonly #events: readonly { value: unknown }[]
+  readonly #events: readonly ListedEvent[]
 
-  private constructor(values: readonly unknown[], separator: ',' | '\n') {
-    this.#events = values.map(value => ({ value }))
+  private constructor(events: readonly ListedEvent[], separator: ',' | '\n') {
+    this.#events = events
     this.#separator = separator
   }
 
   /** What is no JSON stays a text. */
   static ofLines(text: string): EventList {
-    return new EventList(text.split('\n').map(parse), '\n')
+    const eventOf = (line: string) => {
+      const value = parse(line)
+      return { value, isJson: value !== line }
+    }
+    return new EventList(text.split('\n').map(eventOf), '\n')
   }
 
   /** Null if it is no list. */
   static ofJson(text: string): EventList | null {
     const values = /^\s*\[/.test(text) ? parse(text) : null
-    return Array.isArray(values) ? new EventList(values, ',') : null
+    if (!Array.isArray(values)) return null
+    return new EventList(
+      values.map((value: unknown) => ({ value, isJson: true })),
+      ',',
+    )
   }
 
   read(reader: EventReader): void {
@@ -46,9 +60,7 @@ export class EventList {
 
   /** Returns the events as they are now. */
   write(): string {
-    const written = this.#events.map(({ value }) =>
-      typeof value === 'string' ? value : JSON.stringify(value),
-    )
+    const written = this.#events.map(({ value, isJson }) => (isJson ? JSON.stringify(value) : value))
     return this.#separator === ',' ? `[${written.join(',')}]` : written.join('\n')
   }
 }

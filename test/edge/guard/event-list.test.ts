@@ -1,0 +1,8 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EventList } from '../../../src/edge/guard/event-list.ts'
+
+test('texts and numbers of JSON stay JSON, and lines that are none stay as they are', () => {
+  assert.equal(EventList.ofJson('["a", 1, {"b": null}]')!.write(), '["a",1,{"b":null}]')
+  assert.equal(EventList.ofLines('"a"\n{"b": 1}\nno JSON\n').write(), '"a"\n{"b":1}\nno JSON\n')
+})
