@@ -2,11 +2,17 @@
 
 import type { GuardAction, GuardCheck, GuardFinding } from '../store/records/records.ts'
 
+/** A webhook may find something of another name each time; further names are counted as one. */
+const maxNames = 100
+const furtherName = 'webhook'
+
 export class GuardReport {
   readonly #counts = new Map<string, GuardFinding>()
 
   note(check: GuardCheck, name: string, action: GuardAction, count = 1): void {
     const key = `${check} ${name} ${action}`
+    if (name !== furtherName && this.#counts.size >= maxNames && !this.#counts.has(key))
+      return this.note(check, furtherName, action, count)
     const before = this.#counts.get(key)?.count ?? 0
     this.#counts.set(key, { check, name, action, count: before + count })
   }

@@ -102,7 +102,7 @@ test('no client sets the fields of a gate that did not let it in, or of another 
   const forged = ['X-User', 'x_user', 'X-Mail', 'x.mail'].map(name => `${name}: mallory`)
   const bearer = `Authorization: Bearer ${await sign(key, { email: 'a@b.example' })}`
   const trailing = `${chunks('a')}0\r\nX-User: mallory\r\nx_mail: mallory\r\n\r\n`
-  const cases: readonly (readonly string[])[] = [['/', bearer], ['/'], ['/mail', bearer], ['/open']]
+  const cases: readonly (readonly [string, ...string[]])[] = [['/', bearer], ['/'], ['/mail', bearer], ['/open']]
   for (const [target, ...lines] of cases) {
     const sent = request(`POST ${target}`, 'Transfer-Encoding: chunked', ...lines, ...forged) + trailing
     assert.equal((await edge.ask(sent)).status, 200, target)
