@@ -37,6 +37,8 @@ export class Flight {
   storedAt: number | null = null
   /** Why it broke off; null if that is not known. */
   refusal: Refusal | null = null
+  /** Whether the first caller gets the head only with what a guard lets pass. */
+  isHeld = false
   /** Goes on once followers are no longer behind. */
   resume: (() => void) | null = null
   /** Whether the call goes on when its caller leaves, also if nobody waits for the response. */

@@ -111,6 +111,10 @@ class Playback implements RequestHandler, Follower {
       this.#goOn(false)
       return false
     }
+    if (this.#isHeld) {
+      this.deadline = Number.POSITIVE_INFINITY
+      return false
+    }
     const isHit = storedAt !== null
     const { metrics } = x.plane
     if (this.#ai.idempotencyKey === null) metrics.answers.calls[isHit ? 'hit' : 'join'].inc()
@@ -133,6 +137,12 @@ class Playback implements RequestHandler, Follower {
     this.#sink = x.client.relay(x, { status: head.status, reason: head.reason, lines })
     this.#waiting.responded()
     return true
+  }
+
+  /** Nothing of it has been let pass yet, so that an error may still take its place. */
+  get #isHeld(): boolean {
+    const { isHeld, state } = this.#flight
+    return isHeld && state === 'begun' && this.#flight.piece(this.at) === null
   }
 
   #evidence(): string {

@@ -97,7 +97,8 @@ function wait(x: Exchange, ai: AiExchange, flight: Flight, again: () => Decided)
       responded: () => resolve('responded'),
       goOn: mayJoin => {
         try {
-          resolve(mayJoin ? again() : miss(x, ai))
+          if (mayJoin) resolve(again())
+          else resolve(flight.isHeld && flight.refusal !== null ? flight.refusal : miss(x, ai))
         } catch (bug) {
           reject(bug)
         }

@@ -11,10 +11,11 @@ import { EventFrames, hasEventFrames } from '../ai-call/event-frames.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { endClaim } from './claim-end.ts'
 
-/** Begins the response; null if nobody else gets it. */
-export function shareHead(ai: AiExchange, head: ResponseHead): Flight | null {
+/** Begins the response, which a guard may hold; null if nobody else gets it. */
+export function shareHead(ai: AiExchange, head: ResponseHead, isHeld: boolean): Flight | null {
   const { flight } = ai
   if (flight === null) return null
+  flight.isHeld = isHeld
   if (head.status === 200 || head.status > 399 || (ai.claim !== null && head.status < 300)) {
     flight.begin(answerHead(head))
     return flight

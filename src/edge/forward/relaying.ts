@@ -67,8 +67,9 @@ export function relay(
     isDecoded || rewriter !== null || guard !== null || held !== null || encoding !== null,
   )
   const open = () => x.client.relay(x, relayedHead(x, head, decision))
-  const sink = guard?.holdsHead || held !== null ? new DeferredSink(open) : open()
-  const flight = x.ai === null ? null : shareHead(x.ai, head)
+  const isHeld = guard?.holdsHead === true || held !== null
+  const sink = isHeld ? new DeferredSink(open) : open()
+  const flight = x.ai === null ? null : shareHead(x.ai, head, isHeld)
   return new Relaying(x, lease, sink, { rewriter, guard, held, frames, encoding, flight, owner })
 }
 
