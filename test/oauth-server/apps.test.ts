@@ -30,7 +30,9 @@ function settingsWith(mark: string, site: Site): ReadonlyMap<string, string> {
 
 /** Runs a module of the guide with what it imports, and without what it exports. */
 async function runShown(mark: string, site: Site, given: Readonly<Record<string, unknown>>): Promise<void> {
-  const text = shownWith(mark, site).replace(/^import .*\n/gm, '').replace(/^export /gm, '')
+  const text = shownWith(mark, site)
+    .replace(/^import .*\n/gm, '')
+    .replace(/^export /gm, '')
   await new AsyncFunction(...Object.keys(given), text)(...Object.values(given))
 }
 

@@ -102,7 +102,12 @@ test('no client sets the fields of a gate that did not let it in, or of another 
   const forged = ['X-User', 'x_user', 'X-Mail', 'x.mail'].map(name => `${name}: mallory`)
   const bearer = `Authorization: Bearer ${await sign(key, { email: 'a@b.example' })}`
   const trailing = `${chunks('a')}0\r\nX-User: mallory\r\nx_mail: mallory\r\n\r\n`
-  const cases: readonly (readonly [string, ...string[]])[] = [['/', bearer], ['/'], ['/mail', bearer], ['/open']]
+  const cases: readonly (readonly [string, ...string[]])[] = [
+    ['/', bearer],
+    ['/'],
+    ['/mail', bearer],
+    ['/open'],
+  ]
   for (const [target, ...lines] of cases) {
     const sent = request(`POST ${target}`, 'Transfer-Encoding: chunked', ...lines, ...forged) + trailing
     assert.equal((await edge.ask(sent)).status, 200, target)
@@ -116,8 +121,7 @@ test('no client sets the fields of a gate that did not let it in, or of another 
       [[], []],
     ],
   )
-  for (const sent of origin.requests)
-    assert.doesNotMatch([...sent.lines, ...sent.trailers].join(), /mallory/)
+  for (const sent of origin.requests) assert.doesNotMatch([...sent.lines, ...sent.trailers].join(), /mallory/)
 })
 
 test('a token that its gate has refused does not reach the origin through another gate', async t => {
