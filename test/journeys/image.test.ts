@@ -282,7 +282,7 @@ test('a first start takes 400 ms of CPU at most until it serves', async t => {
 })
 
 for (const [workers, what, most] of [
-  [0, 'the one process', 100],
+  [0, 'the one process', 104],
   [1, 'a worker', plannedForWorker()],
 ] as const)
   test(`${what} takes ${most} MB of memory at most while it is idle`, async t => {
