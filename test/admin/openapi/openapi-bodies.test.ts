@@ -37,6 +37,8 @@ const unspoken = [
   /redirect_uris\[\d+\] must not (use the scheme|have (code|state|iss|error) in its query)/,
   /redirect_uris\[\d+\] must begin with https:\/\/ \(app schemes are only for clients/,
   /^\w+_(uris|origins)\[\d+\] duplicates an earlier item$/,
+  // The configuration has scopes too.
+  /^scopes\[\d+\] must be a scope id: see /,
   /^optional_scopes\[\d+\] must also be in scopes/,
   /^scopes must include .*, since optional_scopes does/,
   /^token_endpoint_auth_method must be none while/,
