@@ -2,12 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { Authority } from './certificates.ts'
+import { startHttps } from './https-server.ts'
 
 const authority = new Authority()
 const identity = authority.issue(['localhost'])
@@ -27,31 +25,21 @@ export const say =
 
 export async function startReceiver(t: TestContext, handle: Say) {
   const questions: Record<string, unknown>[] = []
-  const server = createServer(
-    { cert: identity.certificate, key: identity.key },
-    async (request, response) => {
-      const pieces = await Array.fromAsync(request)
-      const body = Buffer.concat(pieces).toString()
-      const {
-        'webhook-id': id,
-        'webhook-timestamp': timestamp,
-        'webhook-signature': signature,
-      } = request.headers
-      const key = Buffer.from(guardSecret.slice('whsec_'.length), 'base64')
-      const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
-      assert.equal(signature, `v1,${expected}`)
-      questions.push(JSON.parse(body))
-      handle(questions.at(-1)!, response, request)
-    },
-  )
-  let connections = 0
-  server.on('connection', () => connections++)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  t.after(() => server.closeAllConnections())
-  const { port } = server.address() as AddressInfo
-  return { url: `https://localhost:${port}/guard`, port, questions, connections: () => connections }
+  const { port, connections } = await startHttps(t, identity, async (request, response) => {
+    const pieces = await Array.fromAsync(request)
+    const body = Buffer.concat(pieces).toString()
+    const {
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signature,
+    } = request.headers
+    const key = Buffer.from(guardSecret.slice('whsec_'.length), 'base64')
+    const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+    assert.equal(signature, `v1,${expected}`)
+    questions.push(JSON.parse(body))
+    handle(questions.at(-1)!, response, request)
+  })
+  return { url: `https://localhost:${port}/guard`, port, questions, connections }
 }
 
 /** Lets webhooks go to it. */

@@ -1,4 +1,4 @@
-// Gives an event stream on its way to the client to what reads its events, one by one.
+// Hands the events of a stream on its way to the client to their reader, one by one.
 
 import type { EventReader, Stop } from '../../guard/guarded-events.ts'
 import { CompleteEvents, eventsIn } from '../ai-call/complete-events.ts'

@@ -51,7 +51,7 @@ function note({ zone }: Exchange, { kind }: Gate, outcome: Outcome): void {
   zone!.metrics.gate(kind, 'changes' in outcome ? 'passed' : outcome.kind)
 }
 
-/** Tells the origin who it is where the zone does. */
+/** Adds svc-identity where the zone has it. */
 function identified(x: Exchange, outcome: MaybeAtOnce<Outcome>): MaybeAtOnce<Outcome> {
   const { identity } = x.zone!
   if (identity === null || x.plane.isRehearsal) return outcome
@@ -142,7 +142,7 @@ function pass(x: Exchange, gates: readonly Gate[], gate: Gate, admission: Admiss
 function admitStranger(x: Exchange, admission: Admission): null {
   const { head } = x
   x.admission = admission
-  if (head.fields.some((name, i) => i % 2 === 0 && admission.changes.concerns(name)))
+  if (admission.changes.concernsAnyOf(head.fields))
     x.outgoing = Object.assign(new RequestHead(), head, admission.changes.applyTo(head))
   return null
 }

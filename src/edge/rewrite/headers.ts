@@ -95,6 +95,12 @@ export class HeaderChanges {
     return this.#names.has(asRead(name))
   }
 
+  /** Of names and values in turns. */
+  concernsAnyOf(fields: readonly string[]): boolean {
+    for (let i = 0; i < fields.length; i += 2) if (this.concerns(fields[i]!)) return true
+    return false
+  }
+
   #unlisted(hopByHop: ReadonlySet<string>): ReadonlySet<string> {
     return new Set([...hopByHop].filter(name => !this.concerns(name)))
   }

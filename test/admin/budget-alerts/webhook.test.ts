@@ -1,34 +1,19 @@
 // What a webhook may make of its sender: nothing but one request to a public address.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { webhookUrl } from '../../../src/admin/http/webhook-url.ts'
 import { WebhookSender } from '../../../src/admin/budget-alerts/webhook.ts'
 import { anyUrl } from '../../help/any-text.ts'
 import { Authority } from '../../help/certificates.ts'
+import { startHttps } from '../../help/https-server.ts'
 
 const authority = new Authority()
 const identity = authority.issue(['localhost'])
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const message = { id: 'msg_1', body: '{}' }
 const loopback = { isAllowed: () => true, ca: authority.certificate }
-
-async function start(t: TestContext, handle: Parameters<typeof createServer>[1]) {
-  const tls = { cert: identity.certificate, key: identity.key }
-  const server = createServer(tls, handle!)
-  let connections = 0
-  server.on('connection', () => connections++)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  t.after(() => server.closeAllConnections())
-  const { port } = server.address() as AddressInfo
-  return { port, connections: () => connections }
-}
 
 function senderFor(t: TestContext, options: ConstructorParameters<typeof WebhookSender>[0]): WebhookSender {
   const sender = new WebhookSender(options)
@@ -37,7 +22,7 @@ function senderFor(t: TestContext, options: ConstructorParameters<typeof Webhook
 }
 
 test('addresses that are not public are refused before a connection, however they are written', async t => {
-  const { port, connections } = await start(t, (_, response) => response.end())
+  const { port, connections } = await startHttps(t, identity, (_, response) => response.end())
   const sender = senderFor(t, { ca: authority.certificate })
   for (const host of [
     'localhost',
@@ -56,7 +41,7 @@ test('addresses that are not public are refused before a connection, however the
 
 test('redirects are not followed, and statuses other than 2xx are failures', async t => {
   const paths: string[] = []
-  const { port } = await start(t, (request, response) => {
+  const { port } = await startHttps(t, identity, (request, response) => {
     paths.push(request.url!)
     response.writeHead(302, { location: '/other' }).end()
   })
@@ -65,7 +50,7 @@ test('redirects are not followed, and statuses other than 2xx are failures', asy
 })
 
 test('a response that is late or cut off is a failure, and of a long one only a part is read', async t => {
-  const { port } = await start(t, (request, response) => {
+  const { port } = await startHttps(t, identity, (request, response) => {
     if (request.url === '/long') response.end('x'.repeat(200_000))
     else if (request.url === '/gone') request.socket.destroy()
   })
@@ -79,7 +64,7 @@ test('a response that is late or cut off is a failure, and of a long one only a 
 })
 
 test('a certificate of an authority that is not trusted is a failure', async t => {
-  const { port, connections } = await start(t, (_, response) => response.end())
+  const { port, connections } = await startHttps(t, identity, (_, response) => response.end())
   const sender = senderFor(t, { isAllowed: () => true })
   assert.match((await sender.send(`https://localhost:${port}/`, message, [secret], 0)) ?? '', /^[A-Z_]+$/)
   assert.equal(connections(), 1)
