@@ -7,7 +7,7 @@ import type { TokenGateConfig } from '../../src/config/model/protect-config.ts'
 import { RouteResources } from '../../src/oauth/grants/route-resources.ts'
 import { zoneTo } from '../help/edge.ts'
 import { errorIn, refresh, send, tokensIn, tokensOf, visit } from './app.ts'
-import { authorizationPath, register, startSite } from './site.ts'
+import { authorizationPath, authorize, register, startSite } from './site.ts'
 
 const orders = 'https://site.test/orders'
 
@@ -56,6 +56,32 @@ test('a token for a route has its scopes alone, and its server may introspect it
   const other = await tokensOf(site, browser, app, { scope: 'openid user.read' })
   const foreign = await send(site, '/oauth2/introspect', server, { token: other.access_token })
   assert.deepEqual(await foreign.json(), { active: false }, 'one for APIs of the gateway')
+})
+
+test('a consent that named no route is asked for anew where one is named', async t => {
+  const config = configWith(null, ['orders.read'])
+  const site = await startSite(t, { routes: new RouteResources(() => config) })
+  const { app, browser } = await visit(site, { scopes: ['openid', 'offline_access', 'orders.read'] })
+  const path = (more: Record<string, string>) =>
+    authorizationPath(app.client, { scope: 'openid offline_access orders.read', ...more })
+  const isAsked = async (more: Record<string, string>) => {
+    const { headers } = await browser.get(path(more))
+    return new URL(headers.get('location')!, site.issuer).origin === site.issuer
+  }
+  assert.equal(await isAsked({}), true)
+  await authorize(site, browser, path({}))
+  assert.equal(await isAsked({}), false)
+  assert.equal(await isAsked({ resource: `${site.issuer}/client/v4` }), false)
+  assert.equal(await isAsked({ resource: orders }), true)
+  const { access_token } = await tokensOf(site, browser, app, {
+    resource: orders,
+    scope: 'openid offline_access orders.read',
+  })
+  const held = await site.verifier.verify(access_token, null, 'route')
+  assert.ok(typeof held === 'object')
+  assert.deepEqual(held.actor!.resources, [orders])
+  assert.equal(await isAsked({ resource: orders }), false)
+  assert.equal(await isAsked({}), false)
 })
 
 test('a scope or route that is gone is unknown, and nothing is issued for it', async t => {

@@ -62,7 +62,7 @@ export class Interactions {
   constructor(parts: InteractionsParts) {
     this.#parts = parts
     this.#clock = parts.clock ?? systemClock
-    this.#consents = new Consents(parts.store, this.#clock)
+    this.#consents = new Consents(parts.store, parts.apiOf, this.#clock)
   }
 
   async load(uid: string, request: IncomingMessage): Promise<ConsentStep> {

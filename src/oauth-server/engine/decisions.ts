@@ -35,7 +35,7 @@ export class Decisions {
   constructor(parts: DecisionParts, library: Library) {
     this.#parts = parts
     this.#library = library
-    this.#consents = new Consents(parts.store)
+    this.#consents = new Consents(parts.store, parts.apiOf)
   }
 
   async admit({ person, sender }: OAuthRequest): Promise<void> {

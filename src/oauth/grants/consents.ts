@@ -6,6 +6,7 @@ import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { everybody } from '../../store/records/people.ts'
+import type { Api } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { ineligibilityOf } from './eligibility.ts'
 import { isOptional, withIncluded } from '../../permissions/scopes.ts'
@@ -14,7 +15,7 @@ import { redirectHostOf } from '../clients/redirect-uri.ts'
 
 interface Requirements {
   readonly scopes: readonly string[]
-  /** Resource indicators; empty for all APIs. */
+  /** Resource indicators; empty for all APIs of this server. */
   readonly resource: readonly string[]
   readonly redirectUri: string
 }
@@ -40,10 +41,13 @@ const maxAttempts = 20
 
 export class Consents {
   readonly #store: Store
+  readonly #apiOf: (resource: string) => Api | null
   readonly #clock: Clock
 
-  constructor(store: Store, clock = systemClock) {
+  /** `apiOf` finds the API that a resource indicator means. */
+  constructor(store: Store, apiOf: (resource: string) => Api | null, clock = systemClock) {
     this.#store = store
+    this.#apiOf = apiOf
     this.#clock = clock
   }
 
@@ -55,7 +59,7 @@ export class Consents {
       for (const grant of grants)
         if (
           grant.client === client.id &&
-          covers(grant, client, required) &&
+          this.#covers(grant, client, required) &&
           (await this.#isUsable(grant, client))
         )
           matches.push({ grant, isHostSeen: grant.redirectHosts!.includes(host) })
@@ -79,6 +83,17 @@ export class Consents {
     throw new Error('the consent could not be stored: others keep writing it')
   }
 
+  #covers(grant: OAuthGrant, client: OAuthClient, { scopes, resource }: Requirements): boolean {
+    if (grant.redirectHosts === undefined) return false
+    const [allowed, declined] = [withIncluded(grant.scopes), withIncluded(grant.declined)]
+    const isDecided = (scope: string) =>
+      allowed.includes(scope) || (isOptional(scope, client) && declined.includes(scope))
+    if (!scopes.every(isDecided)) return false
+    // A consent without resources is for the APIs of this server: no route has been named to the person.
+    if (grant.resource.length === 0) return resource.every(one => this.#apiOf(one) !== null)
+    return resource.length > 0 && resource.every(one => grant.resource.includes(one))
+  }
+
   /**
    * Whether the client may act by a grant now. A user without a required second factor is asked again, to
    * find that out before the app gets useless tokens.
@@ -92,16 +107,6 @@ export class Consents {
     ])
     return person === null || record === null || !lacksSecondFactor(person.record, record)
   }
-}
-
-function covers(grant: OAuthGrant, client: OAuthClient, { scopes, resource }: Requirements): boolean {
-  if (grant.redirectHosts === undefined) return false
-  const [allowed, declined] = [withIncluded(grant.scopes), withIncluded(grant.declined)]
-  const isDecided = (scope: string) =>
-    allowed.includes(scope) || (isOptional(scope, client) && declined.includes(scope))
-  if (!scopes.every(isDecided)) return false
-  if (grant.resource.length === 0) return true
-  return resource.length > 0 && resource.every(one => grant.resource.includes(one))
 }
 
 function grantOf(decision: Decision, before: OAuthGrant | null, now: number): OAuthGrant {
