@@ -48,6 +48,13 @@ export function readTrimmed(target: string): readonly string[] {
   return [...resolvedPath(trimmed.join('/')), ...(url === null ? [] : [decoded(url.pathname)])]
 }
 
+/** Reads the path of an application that ignores the case of letters, and that of a file as Windows finds it. */
+export function readLoosely(path: string): readonly string[] {
+  const small = path.toLowerCase()
+  const segments = small.split('/').map(name => name.replace(/::\$.*$/s, '').replace(/[. ]+$/, ''))
+  return [small, segments.join('/')]
+}
+
 function resolvedPath(path: string): readonly string[] {
   const kept: string[] = []
   for (const segment of path.split('/').slice(1))

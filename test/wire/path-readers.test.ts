@@ -7,6 +7,7 @@ import type { AccessCondition, AccessRule } from '../../src/config/model/access-
 import type { RateLimitConfig } from '../../src/config/model/limit-config.ts'
 import type { RouteConfig } from '../../src/config/model/config.ts'
 import { type EdgeSettings, openAccess, startEdge, zoneTo } from '../help/edge.ts'
+import { gateOf } from '../help/issuer.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import {
   readAsSent,
@@ -14,6 +15,7 @@ import {
   readByNginx,
   readByTomcat,
   readByUrl,
+  readLoosely,
   readTrimmed,
   readTwice,
 } from '../help/path-readers.ts'
@@ -55,6 +57,10 @@ test('a path that any origin would read as protected is refused', async t => {
       const { text } = await site.ask('route', target)
       if (isProtected) assert.notEqual(text, 'open')
       if (readings.some(path => !isUnder('/admin', path))) assert.notEqual(text, 'admin')
+      const meant = [...readings, ...readings.flatMap(readLoosely)]
+      if (meant.some(path => isUnder('/admin', path)))
+        for (const form of [target, `http://gate.test${target}`, `http://GATE.test:80${target}`])
+          assert.ok([400, 401].includes((await site.ask('gate', form)).status), form)
       const rewritten = await site.ask('rewrite', target)
       if (isProtected) assert.ok(rewritten.status !== 200 || site.lastTarget().split('?')[0] === '/denied')
       assert.equal((await site.ask('plain', target)).status, 200)
@@ -92,6 +98,10 @@ const proven = [
   '/ad%0dmin',
   '/public/..%20/admin',
   '/public/../admin%253f/../../public',
+  '/ADMIN/users',
+  '/public/..%2f%41dmin',
+  '/admin./users',
+  '/admin::$INDEX_ALLOCATION/users',
 ]
 
 const targets = fc
@@ -103,6 +113,9 @@ const targets = fc
         '%61dmin',
         '%u0061dmin',
         '%2561dmin',
+        'Admin',
+        '%41dmin',
+        '::$DATA',
         'x',
         '.',
         '..',
@@ -180,6 +193,7 @@ async function startSite(t: TestContext) {
     guarded('allow-expression', under('/public'), 'allow'),
     zone('limit', { rateLimits: [limit('limit', (under('/admin') as { text: string }).text)] }),
     zone('route', { routes: [root!, rest!] }),
+    zone('gate', { routes: [root!, { ...root!, path: '/admin', protect: [gateOf('http://127.0.0.1:9')] }] }),
     zone(
       'rewrite',
       {},

@@ -225,11 +225,15 @@ function readingsOf({ head, paths, zone }: Exchange): readonly Compared[] {
     return route === null || route === 'ambiguous' ? null : route.config.path
   }
   if (paths === null) return [{ what: 'path', value: sent, with: null }]
-  return paths.map(path => {
+  const route = zone!.routes.find(paths)
+  const gated = route === null || route === 'ambiguous' ? null : zone!.gatedPaths?.behind(paths, route.config)
+  const loose = gated ? [{ what: 'path in other letters', value: sent, with: gated }] : []
+  const strict = paths.map(path => {
     const reading = redactedPath(withoutQuery(path))
     const what = reading === sent ? 'path' : `path ${sent ?? ''} read as`
     return { what: what.trim(), value: reading, with: routeOf(path) }
   })
+  return [...strict, ...loose]
 }
 
 function routeRule(zone: string, { path, line }: RouteConfig): DecidingRule {

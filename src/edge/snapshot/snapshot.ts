@@ -30,6 +30,7 @@ import { type RouteResource, resourcesIn } from '../../oauth/grants/route-resour
 import { zoneScope } from '../../activity/tally-scopes.ts'
 import type { TallyBook, TallyScope } from '../../activity/tally-book.ts'
 import type { HostLookup } from '../../zones/lookup.ts'
+import { GatedPaths } from '../../zones/gated-paths.ts'
 import { compileZones, type Route, type Zone } from '../../zones/zone.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './limit-rules.ts'
 import { fieldsSetBy, strangerWithout } from '../gates/claim-fields.ts'
@@ -65,6 +66,8 @@ export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   /** As in `trustOf`; empty for none. */
   readonly trust: string
   readonly identity: ZoneIdentity | null
+  /** Null where no spelling of a path can lead past a gate. */
+  readonly gatedPaths: GatedPaths | null
   /** The routes that access tokens open, by the paths of their URLs; null for none. */
   readonly resources: ReadonlyMap<string, RouteResource> | null
   /** Those of the file and of the zone, for requests without a route. */
@@ -232,6 +235,7 @@ function buildZones(
       ...counts,
       trust,
       identity,
+      gatedPaths: GatedPaths.of(zone.config.routes),
       resources: resources.size === 0 ? null : resources,
       limits: limitsByZone.get(zone.config)!,
       ...own,

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
+import type { RouteConfig } from '../../config/model/config.ts'
 import { isAmongAiRoutes, isShortRoute } from '../../ai/target.ts'
 import { respondWithAbout } from './about.ts'
 import { respondToChallenge } from './challenge.ts'
@@ -40,8 +41,14 @@ export function locate(x: Exchange): Refusal | 'responded' | null {
   const { routes } = zone
   const route = routes.always ?? routes.find(x.paths)
   if (route === 'ambiguous') return refuseAmbiguousPath(x)
+  if (route !== null && isBehindGate(x, zone, route.config)) return refuseAmbiguousPath(x)
   x.route = route
   return route === null ? refuse('dns_resolution_error') : null
+}
+
+/** Whether an origin may take the path for one behind a gate that its route lacks. */
+function isBehindGate({ paths }: Exchange, { gatedPaths }: EdgeZone, route: RouteConfig): boolean {
+  return gatedPaths !== null && gatedPaths.behind(paths!, route) !== null
 }
 
 function servesAbout(x: Exchange, zone: EdgeZone | null): boolean {
