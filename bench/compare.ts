@@ -17,7 +17,8 @@ const usage = `node bench/compare.ts REF [--mix get] [options]: a commit, or the
   --mix LIST      of ${Object.keys(scenarios).join(', ')} (get), or all
   --against MIX   what the base runs in, one under the same load as each of the list: those of chats are chat, open,
                   token, entries, log, governed, budgets, hit, guarded and rest,
-                  those of streams stream and guardedStream (the same)
+                  those of streams stream and guardedStream (the same), those of a gate get and what begins with protected or
+                  identified, and of a thousand clients in turn cookies, bearers and the other names in the plural
   --bound N       the ratio of CPU that must be decided (1)
   --blocks N      blocks after which to give up, of two slices each; it looks after ${looks.join(', ')} (80)
   --slice N       milliseconds of a slice (100)

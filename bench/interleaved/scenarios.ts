@@ -3,6 +3,8 @@ import type { MixName } from '../load/mixes.ts'
 import type { Peer } from '../load/peers.ts'
 import { gatehouse } from '../load/peers/gatehouse.ts'
 import { gatehouseAi, gatehouseWith } from '../load/peers/gatehouse-ai.ts'
+import { gatehouseProtected } from '../load/peers/gatehouse-protected.ts'
+import type { GateKind } from '../load/peers/gates.ts'
 
 /** What is sent, and to which kind of gateway, of the source tree in a folder. */
 export interface Scenario {
@@ -20,10 +22,33 @@ const governedBy = (settings: Parameters<typeof gatehouseWith>[0]): Scenario => 
   peer: (name, root) => gatehouseWith(settings, name, { root }),
 })
 
+/** All requests of one client, which are compared with `get`, or each of another one. */
+const shown = (kind: GateKind, { inTurn = false, identity = false } = {}): Scenario => ({
+  mix: inTurn ? 'turns' : 'get',
+  peer: (name, root) => gatehouseProtected(kind, name, { root, inTurn, identity }),
+})
+const inTurn = true
+const identity = true
+
 export const scenarios = {
   get: zone('get'),
   /** Without the access log. */
   unlogged: { mix: 'get', peer: (name, root) => gatehouse(name, { root, logsAccess: false }) },
+  /** Behind a gate, with svc-identity, and of a thousand clients in turn, which without a gate show what an origin gave them. */
+  protectedSession: shown('session'),
+  protectedToken: shown('token'),
+  protectedAccess: shown('access'),
+  protectedJwt: shown('jwt'),
+  identifiedSession: shown('session', { identity }),
+  identifiedJwt: shown('jwt', { identity }),
+  cookies: shown('cookie', { inTurn }),
+  bearers: shown('bearer', { inTurn }),
+  sessions: shown('session', { inTurn }),
+  tokens: shown('token', { inTurn }),
+  accessTokens: shown('access', { inTurn }),
+  jwts: shown('jwt', { inTurn }),
+  identifiedSessions: shown('session', { inTurn, identity }),
+  identifiedJwts: shown('jwt', { inTurn, identity }),
   post: zone('post'),
   mixed: zone('mixed'),
   upload: zone('upload'),

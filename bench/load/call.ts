@@ -12,6 +12,8 @@ export interface Call {
   readonly unknown?: Prefix
   /** The path of a file with the tokens, where each request shows one that was revoked. */
   readonly revoked?: string
+  /** The path of a file with requests to send in turn, each ended by a zero byte. */
+  readonly requests?: string
 }
 
 /** Where a contestant takes chats, and what it asks of their callers. */

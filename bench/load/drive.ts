@@ -40,7 +40,7 @@ export function wrkCommand({
 }: Drive): Command {
   const load = ['-t1', `-c${connections}`, `-d${seconds}s`]
   const fields = Object.entries(call.fields).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
-  const path = call.revoked ?? (call.unknown && unknownTokens(call.unknown))
+  const path = call.requests ?? call.revoked ?? (call.unknown && unknownTokens(call.unknown))
   const tokens = path === undefined ? [] : [path, String(first)]
   const scheme = (MIXES[mix] as Mix).isTls ? 'https' : 'http'
   const url = `${scheme}://127.0.0.1:${port}${call.path}`

@@ -1,10 +1,11 @@
 -- What wrk sends in each mix, and its result as one line of JSON. Called as: wrk -s mix.lua URL -- MIX [BODY [TOKENS FIRST]],
--- or with the file of its requests as: wrk -s mix.lua URL -- soak FILE
+-- or with the file of its requests as: wrk -s mix.lua URL -- soak FILE, or turns BODY FILE
 -- In mixes of chats the URL and -H hold where a chat goes and what it shows, and BODY what it says.
 
 local function send(method, path, body, accept)
   local headers = { ['User-Agent'] = 'wrk', ['Accept'] = accept or 'application/json' }
   if body then headers['Content-Type'] = 'application/json' end
+  for name, value in pairs(wrk.headers) do headers[name] = value end
   return wrk.format(method, path, headers, body)
 end
 
@@ -45,6 +46,10 @@ local function get()
   return inTurn({ send('GET', '/') })
 end
 
+local function fromFile(_, path)
+  return eachOf(path)
+end
+
 -- Where COUNTER names a file, every request counts up the double in it, which another process may read at any time.
 local function counter()
   local path = os.getenv('COUNTER')
@@ -80,6 +85,7 @@ local mixes = {
   unknown = chatWithEach,
   revoked = chatWithEach,
   soak = eachOf,
+  turns = fromFile,
   client = function() return inTurn({ wrk.format('GET') }) end,
 }
 

@@ -113,6 +113,11 @@ const REFUSED_CHAT = { ...CHAT, peers: [NATIVE] as readonly string[], refused: 1
 
 export const MIXES = {
   get: { ...LOAD, title: 'GET, 244 bytes of JSON' },
+  turns: {
+    ...LOAD,
+    title: 'GET, 244 bytes of JSON, of a thousand clients in turn',
+    peers: [] as readonly string[],
+  },
   log: {
     ...LOAD,
     title: 'GET, with the access log and without',

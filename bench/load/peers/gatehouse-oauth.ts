@@ -50,13 +50,25 @@ async function fill(path: string): Promise<{ account: string; token: string; rev
   }
 }
 
+/** What an app asks for. */
+interface Wish {
+  readonly scopes: readonly string[]
+  /** The URLs of APIs; none for all of ours. */
+  readonly resource: readonly string[]
+}
+
 /** Keeps a person, an app, the consent and an access token; returns the value of the token. */
-async function consent(store: Store, account: string, now: number): Promise<string> {
+export async function consent(
+  store: Store,
+  account: string,
+  now: number,
+  { scopes, resource }: Wish = { scopes: SCOPES, resource: [] },
+): Promise<string> {
   const [user, grant] = [newId(), newId()]
   const { value, digest } = await new TokenTags(store).mint('svco_')
-  const client = newClient(account, APP, { secret: null, verification: null, now })
+  const client = newClient(account, { ...APP, scopes }, { secret: null, verification: null, now })
   const times = { createdAt: now, modifiedAt: now }
-  await store.users.insert({ ...PERSON, id: user, ...times })
+  await store.users.insert({ ...PERSON, id: user, email: `${user}@example.com`, ...times })
   const isSuper = areSuper(ROLES)
   await store.members.insert({
     ...{ account, id: newId(), user, status: 'accepted', roles: ROLES, isSuper },
@@ -64,12 +76,12 @@ async function consent(store: Store, account: string, now: number): Promise<stri
   })
   await store.oauthClients.insert(client)
   await store.oauthGrants.insert({
-    ...{ account, id: grant, user, client: client.id, clientAccount: account, scopes: SCOPES },
-    ...{ declined: [], resource: [], createdAt: now, updatedAt: now },
+    ...{ account, id: grant, user, client: client.id, clientAccount: account, scopes },
+    ...{ declined: [], resource, createdAt: now, updatedAt: now },
   })
   await store.credentials.put({
     ...{ kind: 'access_token', digest, user, client: client.id, grant },
-    data: { account, scope: SCOPES.join(' ') },
+    data: { account, scope: scopes.join(' '), ...(resource.length > 0 && { aud: resource }) },
     ...{ createdAt: now, expiresAt: now + HOUR, consumedAt: null },
   })
   return value
@@ -77,7 +89,6 @@ async function consent(store: Store, account: string, now: number): Promise<stri
 
 const PERSON = {
   account: everybody,
-  email: 'ann@example.com',
   firstName: null,
   lastName: null,
   password: null,
@@ -94,7 +105,6 @@ const APP = {
   redirectUris: ['https://app.example/callback'],
   postLogoutRedirectUris: [],
   allowedCorsOrigins: [],
-  scopes: SCOPES,
   optionalScopes: [],
   logoUri: null,
   policyUri: null,

@@ -8,8 +8,8 @@ import { identityFiles } from '../tls.ts'
 interface GatehouseOptions {
   /** The folder of a tree whose sources are started; by default, what `npm start` starts in this one is. */
   readonly root?: string
-  /** Makes further settings. */
-  readonly more?: () => Promise<string>
+  /** Makes further settings, with the folder of the store that the peer will open. */
+  readonly more?: (data: string) => Promise<string>
   readonly workers?: number
   readonly logsAccess?: boolean
 }
@@ -24,12 +24,13 @@ export function gatehouse(
     refusal: 521,
     version: () => packageVersion(root ?? ROOT),
     async prepare(port, origin, isTls = false) {
+      const data = emptyFolder()
       const path = keep(
         'gatehouse.yaml',
-        config(workers, port, await freePort(), origin, isTls, logsAccess) + (await more()),
+        config(workers, port, await freePort(), origin, isTls, logsAccess) + (await more(data)),
       )
       const args = [programIn(root), 'start', '--config', path]
-      return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() } }
+      return { file: process.execPath, args, env: { GATEHOUSE_DATA: data } }
     },
   }
 }

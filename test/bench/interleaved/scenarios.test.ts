@@ -1,6 +1,7 @@
 // What two states of the project are compared in, and what the parts of governing a chat are.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { type ScenarioName, scenarios } from '../../../bench/interleaved/scenarios.ts'
 import { chatAt } from '../../../bench/load/call.ts'
@@ -37,4 +38,26 @@ test('a gateway asks for a token in just the scenarios that say so', async t => 
   }
   assert.deepEqual(await statuses('governed'), [200, 401])
   assert.deepEqual(await statuses('entries'), [200, 200])
+})
+
+test('what clients show a gate lets them in, and its origin is not open to others', async t => {
+  const origin = await launchOrigin()
+  t.after(() => origin.stop())
+  for (const name of ['protectedSession', 'protectedAccess', 'identifiedJwt'] as const) {
+    const peer = scenarios[name].peer(name, root)
+    const gateway = await launchPeer(peer, origin.port)
+    t.after(() => gateway.stop())
+    assert.equal(await statusOf(gateway.port, peer.call!()), 200, name)
+    assert.equal(await statusOf(gateway.port), 401, name)
+  }
+})
+
+test('each client in turn shows something of its own', async () => {
+  const peer = scenarios.bearers.peer('bearers', root)
+  await peer.prepare(1, 2)
+  const requests = readFileSync(peer.call!().requests!, 'latin1').split('\0').slice(0, -1)
+  assert.equal(
+    new Set(requests.map(head => /\r\nAuthorization: (Bearer .+)\r\n\r\n$/.exec(head)![1])).size,
+    1000,
+  )
 })
