@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose'
-import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
 import type { IdentityConfig, JwtGateConfig } from '../../src/config/model/protect-config.ts'
-import { openStore } from '../../src/store/open.ts'
-import { SigningKeys } from '../../src/tokens/signing-keys.ts'
+import type { SigningKeys } from '../../src/tokens/signing-keys.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, Edge, edgeConfig, listenAt, startEdge } from '../help/edge.ts'
+import { startIdentityKeys } from '../help/identity-keys.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { issuer, sign, startIssuer } from '../help/issuer.ts'
 import { ok, startResponder } from '../help/origin.ts'
@@ -20,22 +19,11 @@ const identity: IdentityConfig = {
   claims: ['email', 'groups'],
 }
 const keySetPath = '/cdn-cgi/identity/jwks.json'
-const log = { info: () => {}, warn: () => {} } as unknown as ConstructorParameters<
-  typeof SigningKeys
->[0]['log']
-
-async function startKeys(t: TestContext, clock: ManualClock) {
-  const store = await openStore('sqlite::memory:', { commandTimeout: 5_000 })
-  t.after(() => store.close())
-  const secrets = new SecretKeys(Buffer.alloc(32, 1))
-  return new SigningKeys({ owner: 'identity', store, secrets: () => secrets, log, clock })
-}
-
 async function start(t: TestContext, gate: Partial<JwtGateConfig> = {}, keys?: Pick<SigningKeys, 'current'>) {
   const clock = new ManualClock(Date.now())
   const origin = await startResponder(t, ok('site'))
   const { key, gate: usual } = await startIssuer(t)
-  const identityKeys = keys ?? (await startKeys(t, clock))
+  const identityKeys = keys ?? (await startIdentityKeys(t, clock))
   const route = { protect: [{ ...usual, ...gate }] }
   const config = edgeConfig([origin.url], { ...patient, h2c: true, zone: { identity }, route })
   const edge = await listenAt(t, new Edge(t, config, { clock, identityKeys }))
@@ -137,7 +125,7 @@ test('where the gate does not know who it is, the origin is told nothing', async
 
 test('without a key to sign with, nobody passes, and there is no key set', async t => {
   let isDown = true
-  const real = await startKeys(t, new ManualClock())
+  const real = await startIdentityKeys(t, new ManualClock())
   const keys = { current: () => (isDown ? Promise.reject(new Error('away')) : real.current()) }
   const { edge, key, get, origin } = await start(t, {}, keys)
   const token = await sign(key)
