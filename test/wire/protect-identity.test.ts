@@ -88,17 +88,18 @@ test('it is signed anew each minute, on one connection too', async t => {
   const client = await edge.connect()
   const head = request('GET /', `Authorization: Bearer ${await sign(key)}`)
   const told: string[] = []
-  for (const pause of [0, 59_000, 1_001, 3_600_000]) {
+  for (const pause of [0, 59_000, 1_001, -120_000, 3_700_000]) {
     clock.advance(pause)
     await client.send(head)
     assert.equal((await client.response()).status, pause > 60_000 ? 401 : 200)
     told.push(origin.requests.at(-1)!.field('svc-identity')!)
   }
-  const [first, second, third] = told
+  const [first, second, third, back] = told
   assert.equal(second, first)
   assert.notEqual(third, first)
   assert.equal(decodeJwt(third!).iat! - decodeJwt(first!).iat!, 60)
-  assert.equal(origin.requests.length, 3, 'and no longer than the token of the client is valid')
+  assert.equal(decodeJwt(back!).iat! - decodeJwt(third!).iat!, -120, 'the clock was set back')
+  assert.equal(origin.requests.length, 4, 'and no longer than the token of the client is valid')
 })
 
 test('tokens of two people on one connection are told apart', async t => {

@@ -54,7 +54,8 @@ export class ZoneIdentity {
       const signed = {
         ...admission,
         changes: admission.changes.with(identityField, token),
-        isCurrent: () => admission.isCurrent() && this.#clock.now() < now + identityRenewal,
+        // A clock that is set back must not let it live on.
+        isCurrent: () => admission.isCurrent() && Math.abs(this.#clock.now() - now) < identityRenewal,
       }
       this.#signed.set(admission, signed)
       return signed

@@ -129,7 +129,8 @@ export class Sessions {
     const user = (await this.#store.users.get(everybody, credential.user))?.record ?? null
     const session = sessionOf(credential)
     if (user === null || !isOf(session, user)) return null
-    return { session: await this.#used(session), user }
+    const used = await this.#used(session)
+    return used && { session: used, user }
   }
 
   async list(user: string): Promise<readonly Session[]> {
@@ -189,10 +190,18 @@ export class Sessions {
     return { value, session }
   }
 
-  async #used(session: Session): Promise<Session> {
+  /** Null if the clock has gone back so far that nobody knows whether it was idle too long. */
+  async #used(session: Session): Promise<Session | null> {
     const now = this.#clock.now()
-    if (now - session.usedAt < useIsNotedAfter) return session
-    const used = { ...session, usedAt: now }
+    const { usedAt, createdAt, authenticatedAt } = session
+    if (usedAt > now + idle) return null
+    if (Math.abs(now - usedAt) < useIsNotedAfter) return session
+    const used = {
+      ...{ ...session, usedAt: now },
+      // With times that a clock set back has yet to reach, it would last longer.
+      createdAt: Math.min(createdAt, now),
+      authenticatedAt: authenticatedAt && Math.min(authenticatedAt, now),
+    }
     await this.#store.credentials.put(credentialOf(used), 'present')
     return used
   }

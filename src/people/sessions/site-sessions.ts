@@ -71,7 +71,9 @@ export class SiteSessions {
   async begin(code: string, site: string, verifier: string): Promise<string | null> {
     const consumed = isValue(code) ? await this.#consume(digestOfValue(code)) : null
     if (consumed === null) return null
-    const { user, grant, data } = consumed
+    const { user, grant, data, createdAt } = consumed
+    // It may have been issued before the clock was set back.
+    if (createdAt > this.#clock.now() + codeLife) return null
     const asked = data as unknown as Request
     if (asked.site !== site || asked.challenge !== challengeOf(verifier)) return null
     const parent = await this.#sessions.findById(grant!)

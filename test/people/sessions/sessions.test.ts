@@ -53,6 +53,26 @@ onStores('a session ends 12 hours after its last use, and 7 days after its begin
   assert.equal(await sessions.find(busy), null)
 })
 
+onStores('a clock that is set back makes no session last longer', async village => {
+  const { sessions } = village.parts
+  const user = await village.settle()
+  const right = village.clock.now()
+  village.clock.advance(3 * hour)
+  const { value } = await begin(village, user)
+  village.clock.advance(-3 * hour)
+  const { session } = (await sessions.find(value))!
+  for (const time of [session.createdAt, session.usedAt, session.authenticatedAt!])
+    assert.ok(time >= right && time < right + hour)
+  assert.equal(isStale(session, village.clock.now() + 31 * minute), true)
+  village.clock.advance(12 * hour + minute)
+  assert.equal(await sessions.find(value), null)
+
+  village.clock.advance(30 * day)
+  const { value: far } = await begin(village, user)
+  village.clock.advance(-30 * day)
+  assert.equal(await sessions.find(far), null, 'nobody knows when it was used')
+})
+
 onStores('the time of the last use is written every five minutes, not by each request', async village => {
   const { sessions } = village.parts
   const user = await village.settle()

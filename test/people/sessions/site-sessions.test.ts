@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { digestOfValue, newValue } from '../../../src/people/records/secret-value.ts'
+import { KnownSiteSessions } from '../../../src/people/sessions/known-site-sessions.ts'
 import { challengeOf, SiteSessions } from '../../../src/people/sessions/site-sessions.ts'
 import { onStores, type Village, visit } from '../on-stores.ts'
 
@@ -48,6 +49,9 @@ onStores('a code begins one session, for its site and browser, within a minute',
   const late = await issue()
   village.clock.advance(minute + 1)
   assert.equal(await sites.begin(late, site, verifier), null)
+  const early = await issue()
+  village.clock.advance(-2 * minute)
+  assert.equal(await sites.begin(early, site, verifier), null, 'the clock was set back')
 })
 
 onStores('a session at a site ends with the one that it came of', async village => {
@@ -88,6 +92,22 @@ onStores(
     assert.equal(await sites.find(digest), null)
   },
 )
+
+onStores('it ends in time though the clock is set forth or back', async village => {
+  const { sites, begin } = await signedIn(village)
+  const known = new KnownSiteSessions({ store: village.store, grace: hour, clock: village.clock })
+  const value = await begin()
+  const digest = digestOfValue(value)
+  assert.notEqual(await known.find(digest), null)
+  village.clock.advance(12 * hour + minute)
+  assert.equal(await known.find(digest), null)
+  assert.equal(await sites.find(digest), null)
+  village.clock.advance(-12 * hour)
+  assert.notEqual(await sites.find(digest), null)
+  village.clock.advance(-2 * hour)
+  const { endsAt } = (await sites.find(digest))!
+  assert.ok(endsAt <= village.clock.now() + 12 * hour)
+})
 
 onStores('it ends where it is told to, and the others do not', async village => {
   const { sites, begin, value } = await signedIn(village)
