@@ -17,7 +17,7 @@ interface Options {
 
 interface Known {
   readonly session: SiteSession
-  /** When its next use has to be noted, in monotonic ms. */
+  /** When its next use has to be noted, in monotonic ms; -Infinity if none was yet. */
   readonly dueAt: number
 }
 
@@ -28,14 +28,17 @@ const kinds = ['credential', 'user', 'member', 'account'] as const
 export class KnownSiteSessions {
   readonly #cache: ReadThrough<Known>
   readonly #clock: Clock
+  /** Whether the query that begins is for a use of the session. */
+  #isUse = true
 
   constructor({ store, grace, clock = systemClock }: Options) {
     const sessions = new SiteSessions(store, clock)
     this.#clock = clock
     this.#cache = new ReadThrough<Known>({
       load: async digest => {
-        const dueAt = clock.monotonic() + useIsNotedAfter
-        const session = await sessions.find(digest)
+        const isUse = this.#isUse
+        const dueAt = isUse ? clock.monotonic() + useIsNotedAfter : Number.NEGATIVE_INFINITY
+        const session = await sessions.find(digest, isUse)
         return session && { session, dueAt }
       },
       changes: store.changes,
@@ -54,6 +57,17 @@ export class KnownSiteSessions {
     if (known === null) return null
     if (known !== undefined && this.#clock.monotonic() < known.dueAt) return this.#unlessOver(known)
     const found = this.#cache.query(digest)
+    return found instanceof Promise ? found.then(one => this.#unlessOver(one)) : this.#unlessOver(found)
+  }
+
+  /** As `find`, without counting as a use, so that the session may end meanwhile. */
+  review(digest: string): MaybeAtOnce<SiteSession | null> {
+    const known = this.#cache.cached(digest)
+    if (known === null) return null
+    if (known !== undefined && this.#unlessOver(known) !== null) return known.session
+    this.#isUse = false
+    const found = this.#cache.query(digest)
+    this.#isUse = true
     return found instanceof Promise ? found.then(one => this.#unlessOver(one)) : this.#unlessOver(found)
   }
 

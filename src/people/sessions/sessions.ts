@@ -123,14 +123,19 @@ export class Sessions {
     return isValue(value) ? this.findById(digestOfValue(value)) : null
   }
 
-  async findById(id: string): Promise<{ readonly session: Session; readonly user: User } | null> {
+  /** Counts as a use, unless `isUse` is false. */
+  async findById(
+    id: string,
+    isUse = true,
+  ): Promise<{ readonly session: Session; readonly user: User } | null> {
     const credential = await this.#store.credentials.get('session', id)
     if (credential === null || credential.user === null) return null
     const user = (await this.#store.users.get(everybody, credential.user))?.record ?? null
     const session = sessionOf(credential)
     if (user === null || !isOf(session, user)) return null
-    const used = await this.#used(session)
-    return used && { session: used, user }
+    // The clock has gone back so far that nobody knows whether it was idle too long.
+    if (session.usedAt > this.#clock.now() + idle) return null
+    return { session: isUse ? await this.#used(session) : session, user }
   }
 
   async list(user: string): Promise<readonly Session[]> {
@@ -190,11 +195,9 @@ export class Sessions {
     return { value, session }
   }
 
-  /** Null if the clock has gone back so far that nobody knows whether it was idle too long. */
-  async #used(session: Session): Promise<Session | null> {
+  async #used(session: Session): Promise<Session> {
     const now = this.#clock.now()
     const { usedAt, createdAt, authenticatedAt } = session
-    if (usedAt > now + idle) return null
     if (Math.abs(now - usedAt) < useIsNotedAfter) return session
     const used = {
       ...{ ...session, usedAt: now },

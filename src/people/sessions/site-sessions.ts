@@ -91,11 +91,11 @@ export class SiteSessions {
     return value
   }
 
-  /** Counts as a use of the session at our pages. */
-  async find(digest: string): Promise<SiteSession | null> {
+  /** Counts as a use of the session at our pages, unless `isUse` is false. */
+  async find(digest: string, isUse = true): Promise<SiteSession | null> {
     const credential = await this.#store.credentials.get('site_session', digest)
     if (credential === null) return null
-    const parent = await this.#sessions.findById(credential.grant!)
+    const parent = await this.#sessions.findById(credential.grant!, isUse)
     if (parent === null || parent.user.id !== credential.user) return null
     const { session, user } = parent
     return {
