@@ -41,6 +41,9 @@ import type { ZoneDirectory } from './snapshot/zone-settings.ts'
 
 /** A timeout may be late by this many ms. */
 const tickPeriod = 100
+/** What is to end with a session must end within a second, of which the store takes the rest. */
+const ticksPerReview = 3
+
 interface DataPlaneOptions {
   /** Without a trailing slash; null for the gateway's own pages on every host. */
   readonly documentation: string | null
@@ -91,6 +94,7 @@ export class DataPlane implements Plane {
   readonly abandoned: Plane['abandoned'] = new Set()
   readonly checkpoints = new StreamCheckpoints()
   readonly isRehearsal = false
+  isReviewing = false
   isDraining = false
   isGoingAway = false
   #access: AccessParts
@@ -109,6 +113,7 @@ export class DataPlane implements Plane {
   readonly #ticker: NodeJS.Timeout
   readonly #unfollow: (() => void) | null
   readonly #warnings: LogThrottle
+  #ticks = 0
   #dateSecond = 0
   #date = ''
 
@@ -384,6 +389,7 @@ export class DataPlane implements Plane {
 
   #tick(): void {
     this.coarseNow = this.clock.monotonic()
+    this.isReviewing = ++this.#ticks % ticksPerReview === 0
     this.#clients.sweep(this.coarseNow)
     this.#origins.sweep(this.coarseNow)
     this.checkpoints.look(this.coarseNow)

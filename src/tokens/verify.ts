@@ -146,6 +146,11 @@ export class TokenVerifier {
     return true
   }
 
+  /** Verifies a token anew that was verified before, without its value; never rejects. */
+  review({ actor, digest }: Token, address: string | null, api: Opened): MaybeAtOnce<Token | TokenFault> {
+    return this.#verifyDigest(actor === undefined ? 'token' : 'access_token', digest, address, api, null)
+  }
+
   /** Reads a token from the store, unless it is cached; rejects with `StoreUnreachable`. */
   async recall(form: TokenForm, digest: string): Promise<void> {
     await this.#caches[form]?.recall(digest)

@@ -30,6 +30,7 @@ import type { AutomaticTls } from '../../src/certificates/acme/automatic.ts'
 import type { AiServices, SidePort } from '../../src/edge/snapshot/plane.ts'
 import type { ZoneDirectory } from '../../src/edge/snapshot/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'
+import type { KnownSiteSessions } from '../../src/people/sessions/known-site-sessions.ts'
 import type { SigningKeys } from '../../src/tokens/signing-keys.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
 import type { Tally } from '../../src/store/records/tally.ts'
@@ -270,6 +271,7 @@ export interface EdgeParts {
   readonly lookup?: NameLookup
   readonly sidePort?: SidePort
   readonly identityKeys?: Pick<SigningKeys, 'current'>
+  readonly sessions?: KnownSiteSessions
   readonly spans?: SpanSink
 }
 

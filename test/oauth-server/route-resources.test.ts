@@ -12,7 +12,12 @@ import { authorizationPath, authorize, register, startSite } from './site.ts'
 const orders = 'https://site.test/orders'
 
 function configWith(server: string | null, scopes: readonly string[]): Pick<Config, 'zones' | 'scopes'> {
-  const gate: TokenGateConfig = { kind: 'token', accepts: { scopes: ['orders.read'], server }, fields: [] }
+  const gate: TokenGateConfig = {
+    kind: 'token',
+    accepts: { scopes: ['orders.read'], server },
+    fields: [],
+    endsOpen: false,
+  }
   const [open] = zoneTo([]).routes
   const routes = [open!, { ...open!, path: '/orders', protect: [gate] }]
   return {

@@ -11,6 +11,7 @@ const gate: SignInGateConfig = {
   domains: [],
   condition: null,
   fields: [],
+  endsOpen: false,
 }
 
 test('a site is at a host that a zone lists, not at any that the default zone takes', () => {

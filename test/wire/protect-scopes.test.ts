@@ -25,6 +25,7 @@ const gateFor = (...scopes: readonly string[]): TokenGateConfig => ({
     { name: 'X-Client', claim: 'client_id' },
     { name: 'X-Scope', claim: 'scope' },
   ],
+  endsOpen: false,
 })
 
 /** A site with an open route, one for orders and one for invoices, and another zone. */

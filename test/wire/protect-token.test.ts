@@ -14,6 +14,7 @@ import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { startIssuer } from '../help/issuer.ts'
 import { ok, type Respond, startResponder } from '../help/origin.ts'
 import { chunks, request } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 const json = 'Accept: application/json'
 const handshake = [
@@ -34,7 +35,7 @@ async function start(
   const ai = await startAi(t, {}, { h2c: true })
   const { account, edge, store } = ai
   const accepts = { permission: 'Analytics Read', account } as const
-  const own: TokenGateConfig = { kind: 'token', accepts, fields: [], ...gate }
+  const own: TokenGateConfig = { kind: 'token', accepts, fields: [], endsOpen: false, ...gate }
   const protect = [own, ...(more.protect ?? [])]
   const zones = [zoneTo([origin.url], { route: { ...more, protect } })]
   edge.reload({ ...edge.config, zones })
@@ -156,6 +157,36 @@ test('what is revoked, expires or changes on a connection in use ends there', as
   assert.equal(await statusOf(token), 403)
   await store.tokens.remove(account, id)
   assert.equal(await statusOf(token), 401)
+})
+
+test('with end_open, what is open ends with the token, or with what it permits', async t => {
+  const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart'
+  const respond: Respond = async (_, wire) => void (await wire.send(begun))
+  const { edge, store, account, mint } = await start(t, { endsOpen: true }, {}, respond)
+  const ways = {
+    GH_TOKEN_UNKNOWN: null,
+    GH_TOKEN_DISABLED: { status: 'disabled' },
+    GH_TOKEN_INSUFFICIENT: { policies: [] },
+    GH_TOKEN_ADDRESS_DENIED: { addressesNotIn: ['127.0.0.1'] },
+  } as const
+  for (const [i, [cause, change]] of Object.entries(ways).entries()) {
+    const id = String(i).repeat(32)
+    const tokens = [await mint({ id }), await mint()]
+    const clients = await Promise.all(tokens.map(() => edge.connect()))
+    for (const [i, client] of clients.entries()) {
+      await client.send(request('GET /', json, `Authorization: Bearer ${tokens[i]}`))
+      await client.until('part')
+    }
+    if (change === null) await store.tokens.remove(account, id)
+    else {
+      const { record, version } = (await store.tokens.get(account, id))!
+      await store.tokens.replace({ ...record, ...change }, version)
+    }
+    assert.equal(await clients[0]!.ending, 'RST')
+    assert.equal(edge.accesses.at(-1)!.cause, cause)
+    clients[1]!.reset()
+    await until(() => edge.accesses.length === 2 * i + 2)
+  }
 })
 
 test('whatever stands in Authorization, only a token passes', async t => {

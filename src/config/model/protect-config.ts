@@ -55,6 +55,7 @@ export interface TokenGateConfig {
   readonly kind: 'token'
   readonly accepts: AcceptedApiToken | AcceptedAccessToken
   readonly fields: readonly ClaimField[]
+  readonly endsOpen: boolean // whether what is open ends with the token
 }
 
 /** An API token. */
@@ -77,6 +78,7 @@ export interface SignInGateConfig {
   readonly domains: readonly string[] // of the verified e-mail address, in lower case; empty: any address
   readonly condition: string | null // CEL, a bool, over the claims
   readonly fields: readonly ClaimField[] // that origins get
+  readonly endsOpen: boolean // whether what is open ends with the session
 }
 
 /** By which gates and people know the roles of members. */

@@ -89,6 +89,7 @@ function hostIn({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
+const endOpen = optional(scalar(truth), false)
 const fields = optional(dictionary(fieldName, placed(scalar(claimName))), new Map<string, never>())
 
 const jwt = mapping({
@@ -125,6 +126,7 @@ const token = mapping({
   scopes: optional(oneOrMore(placed(scalar(scopeName)), { min: 1 }), null),
   server: optional(placed(scalar(clientId)), null),
   fields,
+  end_open: endOpen,
 })
 
 /** Accepts a field that gates may set: not one that clients need for other purposes. */
@@ -158,7 +160,8 @@ const signIn = mapping({
   roles: optional(placed(oneOrMore(scalar(oneOf(...roleNames)), { min: 1 })), null),
   email_domains: optional(oneOrMore(scalar(domain), { min: 1 }), []),
   when: optional(claimCondition(), null),
-  fields: optional(dictionary(fieldName, placed(scalar(claimName))), new Map<string, never>()),
+  fields,
+  end_open: endOpen,
 })
 
 const gate = mapping({
@@ -250,7 +253,7 @@ function resolveToken(
   { account, scopes: known }: OfGates,
   findings: Findings,
 ): TokenGateConfig[] {
-  const { permission, scopes, server } = value
+  const { permission, scopes, server, end_open: endsOpen } = value
   const fields = resolveFields(value.fields, findings)
   const isUnclear = ['permission', 'scopes'].some(key => findings.concern(stepInto(place.path, key)))
   if ((permission === null) === (scopes === null) && !isUnclear)
@@ -259,14 +262,14 @@ function resolveToken(
     for (const scope of scopes) refuseUnknown(scope, known, 'a scope', findings)
     refuseRepeats(scopes, 'a scope can be listed only once', findings)
     const accepts = { scopes: scopes.map(({ value }) => value), server: server?.value ?? null }
-    return [{ kind: 'token', accepts, fields }]
+    return [{ kind: 'token', accepts, fields, endsOpen }]
   }
   if (server !== null) findings.flaw(server, 'is for access tokens: set scopes')
   if (permission !== null && account === null)
     findings.flaw(place, 'needs to know whose tokens have the permission: set account in the zone')
   return permission === null || account === null
     ? []
-    : [{ kind: 'token', accepts: { permission, account }, fields }]
+    : [{ kind: 'token', accepts: { permission, account }, fields, endsOpen }]
 }
 
 function resolveSignIn(
@@ -282,6 +285,7 @@ function resolveSignIn(
     {
       ...{ kind: 'sign_in', accounts, roles: roles?.value ?? [], domains },
       ...{ condition: when?.text ?? null, fields: resolveFields(fields, findings) },
+      endsOpen: value.end_open,
     },
   ]
 }

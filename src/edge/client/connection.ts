@@ -25,6 +25,7 @@ import { Exchanges } from './exchanges.ts'
 import { HalfClosed } from './half-closed.ts'
 import { headText, interimText, partText, switchText, wholeText } from './http1-response.ts'
 import { LastRequest } from '../exchange/request-reuse.ts'
+import { review } from '../protect/review.ts'
 import { Lifetime } from './lifetime.ts'
 import { RequestReader } from './request-reader.ts'
 import { TlsPace } from './pace/tls-pace.ts'
@@ -209,6 +210,7 @@ export class ClientConnection implements Client, ByteSink {
     try {
       const handler = this.exchange?.handler
       if (handler && now >= handler.deadline) handler.expire()
+      if (this.#plane.isReviewing && this.exchange !== null) review(this.exchange)
       this.#refuseSlowBody(now)
       if (this.#lifetime.isOver(now)) this.#expire()
       if (this.exchange !== null) this.#halfClosed?.detectReset()

@@ -23,7 +23,7 @@ export function deliver(x: Exchange, original: Refusal): void {
   x.refusal = refusal
   if (x.stage === 'none')
     return respond(x, x.ai?.isExhausted ? { ...refusal, mayRetry: false } : refusal, occasion, options)
-  if (x.upgrade === 'done') return x.client.cutOff(x, true)
+  if (x.upgrade === 'done') return x.handler?.isFullySent ? x.client.finish(x) : x.client.cutOff(x, true)
   // A body that is shorter than its announced length is not a response.
   if (x.responseFraming === 'chunked') {
     const trailers = x.audience.composeTrailers(refusal, occasion, options)

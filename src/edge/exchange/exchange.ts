@@ -123,6 +123,8 @@ export interface RequestHandler {
   /** Nothing may be written any more. */
   abort(): void
   goAway?(): void
+  /** Says why the exchange ends, where it can; `abort` must follow. */
+  closeNow?(code: number, reason: string): void
   readonly isFullySent?: boolean
 }
 

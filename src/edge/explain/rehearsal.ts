@@ -173,6 +173,7 @@ function planeOf(
     checkpoints: { add: () => {} },
     isRehearsal: true,
     isDraining: false,
+    isReviewing: false,
     isGoingAway: false,
   }
 }

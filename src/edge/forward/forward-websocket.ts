@@ -132,6 +132,19 @@ export class Tunnel implements RequestHandler, TunnelHandler {
     if (rest !== undefined) client.follow(rest)
   }
 
+  /** Sends a Close frame to each side that is between two frames, and does not wait for replies. */
+  closeNow(code: number, reason: string): void {
+    const [origin, client] = [this.#fromOrigin, this.#fromClient]
+    if (origin.isAtBorder && !origin.isClosing && !this.#isClientTold) {
+      this.#isClientTold = true
+      this.#writeToClient(closeFrame(code, reason))
+    }
+    if (client.isAtBorder && !client.isClosing && !this.#isOriginTold && !this.#hasClientEnded) {
+      this.#isOriginTold = true
+      this.#writeToOrigin(maskedGoingAway())
+    }
+  }
+
   #budgeted(): SessionBudget | null {
     const { ai, tap } = this.#x
     if (ai === null || ai.budget === null || !ai.budget.isCounted) return null

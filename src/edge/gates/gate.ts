@@ -2,6 +2,7 @@
 
 import type { Facts } from '../../errors/catalogue/refusal.ts'
 import type { Claims } from '../../protect/claims.ts'
+import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import type { HeaderChanges } from '../rewrite/headers.ts'
 
 /** Why a request is not let in. */
@@ -36,4 +37,20 @@ export interface Admission {
   /** Removes the credential and what clients must not set, and sets what origins get. */
   readonly changes: HeaderChanges
   isCurrent(): boolean
+  /** Set where what is open ends with the credential. */
+  readonly watch?: Watch
+}
+
+/** Judges a credential again for a request that is still open, which is no use of it. */
+export interface Watch {
+  readonly kind: 'sign_in' | 'token'
+  /** Returns why it would no longer be let in, or null; never rejects. */
+  check(x: Requester): MaybeAtOnce<GateFault | null>
+}
+
+/** Where a request comes from, and for what. */
+export interface Requester {
+  readonly address: string
+  /** Returns the URL of the route as the client reaches it; null if it sent no usable host. */
+  readonly resource: () => URL | null
 }

@@ -12,7 +12,7 @@ import { type MaybeAtOnce, StoreUnreachable } from '../../store/contract/store.t
 import { isEmailVerified } from '../../store/records/people.ts'
 import { ClaimFields } from './claim-fields.ts'
 import { compileCondition } from './condition.ts'
-import type { Admission, GateFault } from './gate.ts'
+import type { Admission, GateFault, Watch } from './gate.ts'
 
 type Outcome = Admission | GateFault
 
@@ -58,7 +58,21 @@ export class SignInGate {
     if (!this.#isWithinBounds(session, claims)) return insufficient
     const changes = this.#fields.changesFor(claims)
     const subject = `user:${session.user.id}`
-    return { subject, claims, changes, isCurrent: () => this.#sessions!.isCurrent(session) }
+    const isCurrent = () => this.#sessions!.isCurrent(session)
+    const watch = this.config.endsOpen ? { watch: this.#watch(session) } : {}
+    return { subject, claims, changes, isCurrent, ...watch }
+  }
+
+  #watch({ digest, host }: SiteSession): Watch {
+    const faultOf = (session: SiteSession | null) => {
+      const outcome = this.#judge(session, host)
+      return 'changes' in outcome ? null : outcome
+    }
+    const check = () => {
+      const found = this.#sessions!.review(digest)
+      return found instanceof Promise ? found.then(faultOf).catch(unreachable) : faultOf(found)
+    }
+    return { kind: this.kind, check }
   }
 
   #isWithinBounds({ user, memberships }: SiteSession, claims: Claims): boolean {

@@ -11,15 +11,12 @@ import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import type { Actor, Token } from '../../store/records/records.ts'
 import type { LastToken, TokenFault, TokenVerifier } from '../../tokens/verify.ts'
 import { ClaimFields } from './claim-fields.ts'
-import type { Admission, GateFault } from './gate.ts'
+import type { Admission, GateFault, Requester, Watch } from './gate.ts'
 
 /** Who sends a token, and to what. */
-interface Bearer {
-  readonly tokens: Pick<TokenVerifier, 'verify' | 'isCurrent'>
-  readonly address: string
+interface Bearer extends Requester {
+  readonly tokens: Pick<TokenVerifier, 'verify' | 'isCurrent' | 'review'>
   readonly last: LastToken
-  /** Returns the URL of the route as the client reaches it; null if it sent no usable host. */
-  readonly resource: () => URL | null
   /** Whether an authorization server issues access tokens. */
   readonly hasIssuer: boolean
 }
@@ -55,20 +52,35 @@ export class TokenGate {
     if (!isApiToken && !isFor(token.actor, bearer.resource()))
       return this.#refuse('invalid', 'other_audience', bearer)
     let admission = this.#admissions.get(token)
-    if (admission === undefined) this.#admissions.set(token, (admission = this.#admit(token, bearer.tokens)))
+    if (admission === undefined) this.#admissions.set(token, (admission = this.#admit(token, bearer)))
     return admission ?? this.#refuse('insufficient', 'insufficient', bearer)
   }
 
   /** Returns null for a token that does not permit enough. */
-  #admit(token: Token, tokens: Bearer['tokens']): Admission | null {
+  #admit(token: Token, bearer: Bearer): Admission | null {
     if (!this.#isEnough(token)) return null
     const { subject, claims } = identityOf(token)
+    const { tokens } = bearer
     return {
       subject,
       claims,
       changes: this.#fields.changesFor(claims),
       isCurrent: () => tokens.isCurrent(token),
+      ...(this.config.endsOpen && { watch: this.#watch(token, bearer) }),
     }
+  }
+
+  #watch(token: Token, { tokens, last, hasIssuer }: Bearer): Watch {
+    const check = (requester: Requester) => {
+      const bearer = { tokens, last, hasIssuer, ...requester }
+      const faultOf = (verdict: Token | TokenFault) => {
+        const outcome = this.#judge(verdict, bearer)
+        return 'changes' in outcome ? null : outcome
+      }
+      const verdict = tokens.review(token, requester.address, 'route')
+      return verdict instanceof Promise ? verdict.then(faultOf) : faultOf(verdict)
+    }
+    return { kind: this.kind, check }
   }
 
   #isEnough(token: Token): boolean {

@@ -10,7 +10,7 @@ import type { Decided, Exchange } from '../exchange/exchange.ts'
 import { withholdCredentials, withholdOthers } from '../exchange/gateway-credentials.ts'
 import { publicOriginInZone } from '../exchange/public-origin.ts'
 import { hasPassedHere } from '../exchange/passed-here.ts'
-import type { Admission, GateFault } from '../gates/gate.ts'
+import type { Admission, GateFault, Requester } from '../gates/gate.ts'
 import type { Gate } from '../gates/gates.ts'
 import { askAuthorizer, relay } from './ask-authorizer.ts'
 import { isNavigation, leadToSignIn, siteCookieOf } from './site-sign-in.ts'
@@ -66,12 +66,12 @@ function tryGate(x: Exchange, gate: Gate): MaybeAtOnce<Outcome> {
   if (gate.kind === 'jwt') return gate.check(token)
   const { ai } = x.plane
   if (ai === null) return withoutTokens
-  const { clientAddress: address, client } = x
-  const hasIssuer = Boolean(ai.issuer)
-  return gate.check(token, {
-    ...{ tokens: ai.tokens, address, last: client.lastToken, hasIssuer },
-    resource: () => resourceFor(x),
-  })
+  const { lastToken: last } = x.client
+  return gate.check(token, { tokens: ai.tokens, last, hasIssuer: Boolean(ai.issuer), ...requesterOf(x) })
+}
+
+export function requesterOf(x: Exchange): Requester {
+  return { address: x.clientAddress, resource: () => resourceFor(x) }
 }
 
 /** The URL of the route as the client reaches it. */

@@ -87,6 +87,8 @@ export interface Plane {
   readonly checkpoints: Pick<StreamCheckpoints, 'add'>
   /** Whether requests are only explained. */
   readonly isRehearsal: boolean
+  /** Whether this sweep looks whether what gates have let in may stay open. */
+  isReviewing: boolean
   isDraining: boolean
   isGoingAway: boolean
 }

@@ -84,7 +84,15 @@ export interface PoolMember {
   readonly state: (typeof healthStates)[number]
 }
 
-const gateOutcomes = ['passed', 'missing', 'invalid', 'insufficient', 'refused', 'unavailable'] as const
+const gateOutcomes = [
+  'passed',
+  'missing',
+  'invalid',
+  'insufficient',
+  'refused',
+  'unavailable',
+  'ended', // while it was open
+] as const
 type GateOutcome = (typeof gateOutcomes)[number]
 type GateKind = 'jwt' | 'forward' | 'token' | 'sign_in'
 

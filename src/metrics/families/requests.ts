@@ -16,7 +16,7 @@ export const requestFamilies: Families = {
     read: ({ edge }) => durations(edge),
   },
   gatehouse_gate_decisions_total: {
-    help: 'Decisions of the gates of routes, by zone, kind of gate and outcome: passed, or why not.',
+    help: 'Decisions of the gates of routes, by zone, kind of gate and outcome: passed, why not, or ended while it was open.',
     read: ({ edge }) => gates(edge),
   },
   gatehouse_errors_total: {

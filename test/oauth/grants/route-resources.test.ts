@@ -11,6 +11,7 @@ const gateFor = (scopes: readonly string[], server: string | null = null): Token
   kind: 'token',
   accepts: { scopes, server },
   fields: [],
+  endsOpen: false,
 })
 const [open] = zoneTo([]).routes
 const orders = {
@@ -22,7 +23,7 @@ const accepts = { permission: 'Zones Read', account: 'f'.repeat(32) } as const
 const byPermission = {
   ...open!,
   path: '/reports',
-  protect: [{ kind: 'token', accepts, fields: [] } as const],
+  protect: [{ kind: 'token', accepts, fields: [], endsOpen: false } as const],
 }
 const site = {
   ...zoneTo([]),

@@ -6,6 +6,7 @@ import type { HeadFault } from '../../../http1/heads/request-line.ts'
 import { errorCode } from '../../../http2/frames/frames.ts'
 import type { StreamFault } from '../../../http2/server/session-user.ts'
 import { deliver, deliverBug } from '../../exchange/deliver.ts'
+import { review } from '../../protect/review.ts'
 import { tooLarge } from '../../steps/bound.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { Plane } from '../../snapshot/plane.ts'
@@ -161,6 +162,7 @@ export class Http2Requests {
     try {
       const { handler } = x
       if (handler !== null && now >= handler.deadline) handler.expire()
+      if (this.#plane.isReviewing && client.exchange !== null) review(client.exchange)
       const fault = client.exchange === null ? null : client.bodyFault(x, now)
       if (fault === null) return
       this.#plane.metrics.slowClients[fault].inc()
