@@ -10,6 +10,7 @@ import type { RouteConfig, ZoneConfig } from '../../config/model/config.ts'
 import type { GateConfig } from '../../config/model/protect-config.ts'
 import { isMetered } from '../ai/open-log.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import type { Admission } from '../gates/gate.ts'
 import { accessReason } from './access.ts'
 import { limitsOf } from './limits.ts'
 import type { Decision, Reason, Rehearsed } from './rehearsed.ts'
@@ -154,9 +155,15 @@ function protectReason({ route, admission, status }: Exchange, refusal: Refusal 
   }))
   if (refusal !== null) return { reason: `${messageOf(refusal)}.`, compared }
   const subject = admission?.claims.sub
-  if (typeof subject === 'string') return { reason: `Let in as ${redacted(subject)}.`, compared }
+  if (typeof subject === 'string')
+    return { reason: `Let in as ${redacted(subject)}${endSuffix(admission!)}.`, compared }
   if (status === 303) return { reason: 'It has no session: a browser is led to sign in.', compared }
   return { reason: 'An authorizer would be asked, and is taken to let it in.', compared }
+}
+
+function endSuffix({ watch }: Admission): string {
+  if (watch === undefined) return ''
+  return `, until the ${watch.kind === 'sign_in' ? 'session' : 'token'} ends`
 }
 
 /** What a gate goes by. */

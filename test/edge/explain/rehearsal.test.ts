@@ -17,10 +17,11 @@ import { costOf, hasty, prices, rule, spentOf } from '../../help/budgeted.ts'
 import { block, limit, policy } from '../../budgets/policies/specimens.ts'
 import { usualCompression } from '../../help/codings.ts'
 import { ManualClock, patient } from '../../help/clock.ts'
-import { Edge, edgeConfig, listenAt, openAccess, startEdge } from '../../help/edge.ts'
+import { Edge, edgeConfig, listenAt, openAccess, startEdge, zoneTo } from '../../help/edge.ts'
 import { mmdb } from '../../help/mmdb.ts'
 import { ok, startResponder } from '../../help/origin.ts'
 import { chunks, request } from '../../help/raw.ts'
+import { anyone, startGatedSite } from '../../help/site-sessions.ts'
 import { until } from '../../help/until.ts'
 
 const question: RequestInQuestion = {
@@ -891,6 +892,23 @@ test('a rule that the API has set is named by its id', async t => {
     ['api', rule.id, null, null],
   )
   assert.equal(step.reason, `Denied by access rule ${rule.id} of site.`)
+})
+
+test('a gate for people tells who it lets in, until when, and where others are led', async t => {
+  const origin = await startResponder(t, ok())
+  const { edge, visit } = await startGatedSite(t, origin.url, { gate: { endsOpen: true } })
+  const { user, cookie } = await visit()
+  const reasonFor = async (...headers: (readonly [string, string])[]) =>
+    stepOf(await explain(edge, { host: 'localhost', headers }), 'protect').reason
+  assert.equal(await reasonFor(['Cookie', cookie]), `Let in as ${user.id}, until the session ends.`)
+  assert.equal(await reasonFor(['Accept', 'application/json']), 'Sign in first.')
+  assert.equal(await reasonFor(['Accept', 'text/html']), 'It has no session: a browser is led to sign in.')
+  edge.reload({
+    ...edge.config,
+    zones: [zoneTo([origin.url], { zone: { hosts: ['localhost'] }, route: { protect: [anyone] } })],
+  })
+  assert.equal(await reasonFor(['Cookie', cookie]), `Let in as ${user.id}.`)
+  assert.equal(origin.requests.length, 0)
 })
 
 test('a credential of the gateway is told of by its place, and refused as the request would be', async t => {
