@@ -1,6 +1,6 @@
 // Finds the model of a request that was not parsed.
 
-import { lastMember } from '../ai/parsing/json-members.ts'
+import { lastMember } from '../base/json/members.ts'
 
 const longest = 256
 

@@ -15,7 +15,7 @@ import {
 import { modelHint } from './providers/hints.ts'
 import { withOwnReasoning } from './failover/foreign-reasoning.ts'
 import { type ReasoningApi, ReasoningTags, tagOf } from './failover/reasoning-tags.ts'
-import { membersOf, splice } from './parsing/json-members.ts'
+import { membersOf, splice } from '../base/json/members.ts'
 import type { Dialect, Endpoint } from './providers/provider-rows.ts'
 import { lackOf, type Model, type Provider, type Providers } from './providers/providers.ts'
 import { boundaryOf } from './parsing/multipart.ts'

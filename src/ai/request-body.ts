@@ -5,7 +5,7 @@ import { isObject, pointerStep } from '../base/text/json.ts'
 import { refuseCall, refuseCallAt } from '../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../errors/catalogue/refusal.ts'
 import { type FormFlaw, modelInForm } from './parsing/multipart.ts'
-import { bounds, type Member, membersOf, membersWithin, splice } from './parsing/json-members.ts'
+import { bounds, type Member, membersOf, membersWithin, splice } from '../base/json/members.ts'
 
 export interface CallRequest {
   readonly model: string

@@ -1,6 +1,6 @@
 // Which calls have a response that may be reused, by the path and the body that their provider gets.
 
-import { bounds, membersWithin } from '../ai/parsing/json-members.ts'
+import { bounds, membersWithin } from '../base/json/members.ts'
 import { memoizeLast } from '../base/memo.ts'
 import { withoutQuery } from '../base/path/path.ts'
 

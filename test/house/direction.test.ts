@@ -61,7 +61,7 @@ const ranks: Readonly<Record<string, Levels>> = {
     ['sqlite', 'redis', 'cache'],
     ['.'],
   ],
-  base: [['.', 'ids', 'path', 'secrets', 'system', 'text', 'turns']],
+  base: [['.', 'ids', 'json', 'path', 'secrets', 'system', 'text', 'turns']],
   net: [['address'], ['socket'], ['http']],
   http1: [['fields', 'websocket'], ['body'], ['heads']],
   http2: [['hpack'], ['frames'], ['session'], ['client', 'server']],

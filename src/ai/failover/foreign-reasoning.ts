@@ -2,7 +2,7 @@
 // alias leads from provider to provider.
 
 import { isObject } from '../../base/text/json.ts'
-import { type Edit, edit, elementsAt, membersAt, type Span } from '../parsing/json-members.ts'
+import { type Edit, edit, elementsAt, membersAt, type Span } from '../../base/json/members.ts'
 import {
   mayHaveReasoning,
   opaqueStringsIn,

@@ -1,7 +1,7 @@
 // Reasoning that only its provider can read: ciphertext and signatures. On an alias, models take turns in one
 // conversation, so callers get these strings, and translated reasoning, with a tag that names the provider.
 
-import { type Edit, edit, elementsAt, membersAt, type Span, textAt } from '../parsing/json-members.ts'
+import { type Edit, edit, elementsAt, membersAt, type Span, textAt } from '../../base/json/members.ts'
 
 /** An API with such strings. */
 export type ReasoningApi = 'chat' | 'messages' | 'responses'

@@ -1,6 +1,6 @@
 // Calls of Claude at a cloud, where the path names the model, and the body the version of the API.
 
-import { membersOf } from '../parsing/json-members.ts'
+import { membersOf } from '../../base/json/members.ts'
 import type { Provider } from './providers.ts'
 
 interface CloudCall {

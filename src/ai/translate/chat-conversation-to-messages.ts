@@ -1,7 +1,7 @@
 // Translates the conversation of a Chat Completions request into the turns of Messages.
 
 import { type ImageSource, sourceOfUrl } from './images.ts'
-import { bounds } from '../parsing/json-members.ts'
+import { bounds } from '../../base/json/members.ts'
 import { readObject } from './json.ts'
 import type { Place } from './place.ts'
 import {

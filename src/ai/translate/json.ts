@@ -1,6 +1,6 @@
 // JSON for translators: unreadable text is null and never an exception, and numbers keep every digit.
 
-import { bounds, brokenBound } from '../parsing/json-members.ts'
+import { bounds, brokenBound } from '../../base/json/members.ts'
 import type { Place } from './place.ts'
 import { isObject, numberIn } from './rules.ts'
 

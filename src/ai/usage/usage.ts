@@ -1,6 +1,6 @@
 // The token usage of a call, from the retained parts of its response.
 
-import { lastMember } from '../parsing/json-members.ts'
+import { lastMember } from '../../base/json/members.ts'
 import { endOfEvents, levelOf } from './level.ts'
 import { numberOf, type Tokens, tokensIn as tokensOfObject, usageName, usageAt } from './usage-member.ts'
 import { UsagePatterns } from './patterns.ts'

@@ -1,7 +1,7 @@
 // The most output that a request allows, and the member to send where it sets no limit.
 
-import { type Edit, edit, membersAt, type Span } from '../parsing/json-members.ts'
-import { folded } from './member-names.ts'
+import { type Edit, edit, membersAt, type Span } from '../../base/json/members.ts'
+import { folded } from '../../base/json/member-names.ts'
 import type { RequestScan, ScannedMember, TopName } from './request-scan.ts'
 
 /** Where an API has the limit of the output. */

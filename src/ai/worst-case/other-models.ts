@@ -2,8 +2,8 @@
 // may call, and so do some tools.
 
 import { isObject } from '../../base/text/json.ts'
-import type { Member, Span } from '../parsing/json-members.ts'
-import { folded } from './member-names.ts'
+import type { Member, Span } from '../../base/json/members.ts'
+import { folded } from '../../base/json/member-names.ts'
 import { RequestScan, textOnly, type TopName } from './request-scan.ts'
 
 /** Null for one that has no name. */

@@ -1,8 +1,9 @@
 // Reads what decides the worst case in the bytes of a JSON request, in one pass. All duplicates of a member
 // count: JSON.parse keeps the last one, and the reader of a provider may keep another.
 
-import { skipSpace, type Span, stringEnd } from '../parsing/json-members.ts'
-import { MemberNames } from './member-names.ts'
+import { skipSpace, type Span } from '../../base/json/members.ts'
+import { JsonStructure } from '../../base/json/structure.ts'
+import { MemberNames } from '../../base/json/member-names.ts'
 
 /** A top-level member that bears on the worst case. */
 export interface ScannedMember extends Span {
@@ -113,11 +114,13 @@ interface ApiTraits {
 /** Of no API that writes text. */
 export const textOnly: ApiTraits = { toolInput: false, functionResponse: false, usesLimit: null }
 
-/** Where a value is: in a part that is an image, a file or sound, or the medium itself; or in mere text. */
-type Place = 'outside' | 'carrier' | 'address' | 'bytes' | 'opaque'
+/**
+ * Where a value is: in a part that is an image, a file or sound, or the medium itself; in mere text; or in a tool.
+ * The request is a place of its own.
+ */
+type Place = 'request' | 'outside' | 'carrier' | 'address' | 'bytes' | 'opaque' | 'tools' | Tool
 
-export class RequestScan {
-  readonly json: Buffer
+export class RequestScan extends JsonStructure<Place> {
   readonly members: ScannedMember[] = []
   /** Where the first member may be put. */
   start = 0
@@ -134,95 +137,69 @@ export class RequestScan {
   hostedUses = 0
   searchUses = 0
   readonly #api: ApiTraits
-  #isBroken = false
 
   constructor(json: Buffer, api: ApiTraits) {
-    this.json = json
+    super(json)
     this.#api = api
   }
 
-  /**
-   * False for anything but one object as RFC 8259 has it, but for what is inside its texts and numbers, which
-   * cannot change where they end: a provider that reads more than JSON then still reads the same members.
-   */
+  /** False for anything but one object. */
   read(): boolean {
     const { json } = this
     const brace = skipSpace(json, 0)
     if (json[brace] !== braceStart) return false
     this.start = brace + 1
-    const end = this.#members(brace, isTop)
-    return !this.#isBroken && skipSpace(json, end) === json.length
+    this.isEmpty = json[skipSpace(json, this.start)] === braceEnd
+    const end = this.object(brace, 'request', 1)
+    return !this.isBroken && skipSpace(json, end) === json.length
   }
 
-  /** Of an object; returns its end. `level` counts what it is in; of tools and of the request it is odd. */
-  #members(start: number, level: number, place: Place = 'outside'): number {
-    const { json } = this
-    let at = skipSpace(json, start + 1)
-    if (json[at] === braceEnd) {
-      if (level === isTop) this.isEmpty = true
-      return at + 1
-    }
-    const tool = level === isTool ? new Tool() : null
-    while (json[at] === quote) {
-      const nameEnd = stringEnd(json, at)
-      let valueStart = json[nameEnd] === colon ? nameEnd : skipSpace(json, nameEnd)
-      if (json[valueStart] !== colon) return this.#break()
-      if (json[++valueStart]! <= space) valueStart = skipSpace(json, valueStart)
-      const end =
-        level === isTop
-          ? this.#top(at, nameEnd, valueStart)
-          : tool !== null
-            ? this.#toolMember(tool, at, nameEnd, valueStart)
-            : this.#member(at, nameEnd, valueStart, place, level)
-      at = json[end]! <= space ? skipSpace(json, end) : end
-      if (json[at] === comma) {
-        if (json[++at]! <= space) at = skipSpace(json, at)
-      } else if (json[at] === braceEnd) {
-        if (tool !== null) this.#noteTool(tool)
-        return at + 1
-      } else break
-    }
-    return this.#break()
+  protected override member(
+    nameStart: number,
+    nameEnd: number,
+    start: number,
+    place: Place,
+    depth: number,
+  ): number {
+    if (place === 'request') return this.#top(nameStart, nameEnd, start, depth)
+    if (typeof place === 'object') return this.#toolMember(place, nameStart, nameEnd, start, depth)
+    return this.#part(nameStart, nameEnd, start, place, depth)
   }
 
-  #break(): number {
-    this.#isBroken = true
-    return this.json.length
-  }
-
-  #top(nameStart: number, nameEnd: number, start: number): number {
+  #top(nameStart: number, nameEnd: number, start: number, depth: number): number {
     const top = tops.at(this.json, nameStart, nameEnd)
-    if (top === null) return this.#member(nameStart, nameEnd, start, 'outside', 2)
+    if (top === null) return this.#part(nameStart, nameEnd, start, 'outside', depth)
     const { meaning: name, isExact } = top
-    const end = name === 'tools' ? this.#tools(start) : this.#member(nameStart, nameEnd, start, 'outside', 2)
+    const end =
+      name === 'tools' ? this.#tools(start) : this.#part(nameStart, nameEnd, start, 'outside', depth)
     this.members.push({ name, isExact, start, end })
     return end
   }
 
-  #member(nameStart: number, nameEnd: number, start: number, place: Place, level: number): number {
+  #part(nameStart: number, nameEnd: number, start: number, place: Place, depth: number): number {
     const part = place === 'opaque' ? null : parts.at(this.json, nameStart, nameEnd)
     // What is in a list of media or in an object that is named as one.
     const within = place === 'outside' || place === 'opaque' ? place : 'carrier'
-    if (part === null) return this.#value(start, within, level)
+    if (part === null) return this.value(start, within, depth)
     switch (part.meaning) {
       case 'address':
-        return this.#value(start, 'address', level)
+        return this.value(start, 'address', depth)
       case 'bytes':
-        return this.#value(start, 'bytes', level)
+        return this.value(start, 'bytes', depth)
       case 'carried_address':
-        return this.#value(start, within === 'carrier' ? 'address' : within, level)
+        return this.value(start, within === 'carrier' ? 'address' : within, depth)
       case 'carried_bytes':
-        return this.#value(start, within === 'carrier' ? 'bytes' : within, level)
+        return this.value(start, within === 'carrier' ? 'bytes' : within, depth)
       case 'carrier':
-        return this.#value(start, 'carrier', level)
+        return this.value(start, 'carrier', depth)
       case 'cache':
         this.hasCacheMark = true
-        return this.#value(start, within, level)
+        return this.value(start, within, depth)
       default:
-        return this.#value(
+        return this.value(
           start,
-          part.isExact && level > 2 && this.#isOpaque(part.meaning) ? 'opaque' : within,
-          level,
+          part.isExact && depth > 1 && this.#isOpaque(part.meaning) ? 'opaque' : within,
+          depth,
         )
     }
   }
@@ -232,48 +209,14 @@ export class RequestScan {
     return part === 'function_response' ? this.#api.functionResponse : true
   }
 
-  #value(start: number, place: Place, level: number): number {
-    const { json } = this
-    const first = json[start]
-    if (first === quote) {
-      const end = stringEnd(json, start)
-      if (place === 'address' || place === 'bytes') this.#medium(start, end, place)
-      return end
-    }
-    if (first === braceStart) return level > deepest ? this.#break() : this.#members(start, level + 2, place)
-    if (first === bracket) return level > deepest ? this.#break() : this.#list(start, place, level)
-    return this.#scalar(start)
-  }
-
-  #list(start: number, place: Place, level: number): number {
-    const { json } = this
-    let at = skipSpace(json, start + 1)
-    if (json[at] === bracketEnd) return at + 1
-    while (at < json.length) {
-      const end = this.#value(at, place, level + 2)
-      at = skipSpace(json, end)
-      if (json[at] === bracketEnd) return at + 1
-      if (json[at] !== comma) break
-      at = skipSpace(json, at + 1)
-    }
-    return this.#break()
-  }
-
-  /** Of a number, true, false or null. */
-  #scalar(start: number): number {
-    const { json } = this
-    let at = start
-    while (isOfScalar(json[at])) at++
-    return at === start ? this.#break() : at
-  }
-
-  #medium(start: number, end: number, medium: 'address' | 'bytes'): void {
+  protected override text(start: number, end: number, place: Place): void {
+    if (place !== 'address' && place !== 'bytes') return
     const length = end - start - 2
     const beginning = this.json.toString('latin1', start + 1, Math.min(end - 1, start + 1 + longestScheme))
     const isAddress =
       beginning.includes('://') ||
       beginning.includes('\\') ||
-      (medium === 'address' && length <= longestAddress && !beginning.startsWith('data:'))
+      (place === 'address' && length <= longestAddress && !beginning.startsWith('data:'))
     if (isAddress) this.references++
     else {
       this.inline++
@@ -282,24 +225,26 @@ export class RequestScan {
   }
 
   #tools(start: number): number {
-    const { json } = this
-    if (json[start] === braceStart) return this.#members(start, isTool)
-    if (json[start] !== bracket) return this.#value(start, 'opaque', 2)
-    let at = skipSpace(json, start + 1)
-    if (json[at] === bracketEnd) return at + 1
-    while (at < json.length) {
-      const end = json[at] === braceStart ? this.#members(at, isTool) : this.#value(at, 'opaque', 2)
-      at = skipSpace(json, end)
-      if (json[at] === bracketEnd) return at + 1
-      if (json[at] !== comma) break
-      at = skipSpace(json, at + 1)
-    }
-    return this.#break()
+    const first = this.json[start]
+    if (first === braceStart) return this.#tool(start)
+    return first === bracket ? this.list(start, 'tools', 0) : this.value(start, 'opaque', 1)
   }
 
-  #toolMember(tool: Tool, nameStart: number, nameEnd: number, start: number): number {
+  protected override element(start: number, place: Place, depth: number): number {
+    if (place !== 'tools') return this.value(start, place, depth)
+    return this.json[start] === braceStart ? this.#tool(start) : this.value(start, 'opaque', depth)
+  }
+
+  #tool(start: number): number {
+    const tool = new Tool()
+    const end = this.object(start, tool, 2)
+    this.#noteTool(tool)
+    return end
+  }
+
+  #toolMember(tool: Tool, nameStart: number, nameEnd: number, start: number, depth: number): number {
     const { json } = this
-    const end = this.#value(start, 'opaque', 4)
+    const end = this.value(start, 'opaque', depth)
     const part = toolParts.at(json, nameStart, nameEnd)
     switch (part?.meaning) {
       case undefined:
@@ -365,32 +310,11 @@ const ranByCallers =
   /^(?:function|custom|local_shell|shell|apply_patch|namespace|(?:bash|text_editor|computer|memory)(?:_\w+)?)$/
 const searches = /^(?!tool_search|file_search)\w*search/
 
-/** Digits, letters, and what numbers have besides. */
-function isOfScalar(byte: number | undefined): boolean {
-  if (byte === undefined) return false
-  const isDigit = byte >= 0x30 && byte <= 0x39
-  return isDigit || (byte >= 0x61 && byte <= 0x7a) || byte === 0x45 || byte === 0x2b || isSign(byte)
-}
-
-function isSign(byte: number): boolean {
-  return byte === 0x2d || byte === 0x2e
-}
-
 /** Anything longer is the medium itself. */
 const longestAddress = 2048
 /** As in gs://. */
 const longestScheme = 16
 
-const isTop = 1
-const isTool = 3
-/** Twice what requests may nest. */
-const deepest = 512
-
-const space = 0x20
-const quote = 0x22
-const comma = 0x2c
-const colon = 0x3a
 const bracket = 0x5b
-const bracketEnd = 0x5d
 const braceStart = 0x7b
 const braceEnd = 0x7d

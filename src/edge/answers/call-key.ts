@@ -2,7 +2,7 @@
 
 import type { KeyPart } from '../../answers/answer-key.ts'
 import type { AnswerCache } from '../../answers/answer-cache.ts'
-import { membersOf, textAt } from '../../ai/parsing/json-members.ts'
+import { membersOf, textAt } from '../../base/json/members.ts'
 import { memoizeEach } from '../../base/memo.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { linesOfCaller, type ProviderLines } from '../ai-call/outbound-call.ts'

@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { membersOf } from '../../../src/ai/parsing/json-members.ts'
+import { membersOf } from '../../../src/base/json/members.ts'
 import { otherModelsIn } from '../../../src/ai/worst-case/other-models.ts'
 
 const modelsIn = (text: string) => otherModelsIn(Buffer.from(text))

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { membersOf } from '../../../src/ai/parsing/json-members.ts'
+import { membersOf } from '../../../src/base/json/members.ts'
 import { estimatedTokens } from '../../../src/ai/usage/estimate.ts'
 import { insertMaxTokens } from '../../../src/ai/worst-case/max-tokens.ts'
 import { type WorstCase, worstCaseOf } from '../../../src/ai/worst-case/worst-case.ts'

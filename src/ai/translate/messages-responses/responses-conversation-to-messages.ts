@@ -1,7 +1,7 @@
 // Translates the input of a Responses request into the turns of Messages.
 
 import { type ImageSource, sourceOfUrl } from '../images.ts'
-import { bounds } from '../../parsing/json-members.ts'
+import { bounds } from '../../../base/json/members.ts'
 import { type JsonObject, readObject } from '../json.ts'
 import { unpack } from '../packed-reasoning.ts'
 import type { Place } from '../place.ts'

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { bounds, brokenBound, membersOf, membersWithin } from '../../../src/ai/parsing/json-members.ts'
+import { bounds, brokenBound, membersOf, membersWithin } from '../../../src/base/json/members.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 
 /** The members of a text, each as its name and the text of its value. */
