@@ -12,7 +12,7 @@ const ranks: Readonly<Record<string, Levels>> = {
   src: [
     ['base'],
     ['net', 'metrics', 'expression'],
-    ['http1', 'tls', 'log'],
+    ['http1', 'mcp', 'tls', 'log'],
     ['http2'],
     ['config'],
     ['errors'],

@@ -115,8 +115,8 @@ interface ApiTraits {
 export const textOnly: ApiTraits = { toolInput: false, functionResponse: false, usesLimit: null }
 
 /**
- * Where a value is: in a part that is an image, a file or sound, or the medium itself; in mere text; or in a tool.
- * The request is a place of its own.
+ * Where a value is: in a part that is an image, a file or sound, or the medium itself; in mere text; or in a
+ * tool. The request is a place of its own.
  */
 type Place = 'request' | 'outside' | 'carrier' | 'address' | 'bytes' | 'opaque' | 'tools' | Tool
 
