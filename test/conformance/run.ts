@@ -1,0 +1,89 @@
+// Runs a list of cases some times, and says what came of it.
+
+import { parseArgs } from 'node:util'
+import type { Case, Verdict } from './case.ts'
+import { startOrigin } from './origin.ts'
+import { type Target, type TargetName, startTarget, targetNames } from './targets.ts'
+
+export interface Options {
+  readonly target: TargetName
+  readonly tls: boolean
+  readonly runs: number
+  /** Sections that begin like this alone; empty for all. */
+  readonly only: string
+  readonly isVerbose: boolean
+}
+
+/** Cases at a time: those that fail wait. */
+const atOnce = 8
+
+/** Reads what the command was given. */
+export function optionsOf(): Options {
+  const { values } = parseArgs({
+    options: {
+      target: { type: 'string', default: 'gatehouse' },
+      tls: { type: 'boolean', default: false },
+      runs: { type: 'string', default: '1' },
+      only: { type: 'string', default: '' },
+      verbose: { type: 'boolean', default: false },
+    },
+  })
+  const target = targetNames.find(name => name === values.target)
+  if (target === undefined) throw new Error(`--target must be one of ${targetNames.join(', ')}`)
+  const { tls, only } = values
+  return { target, tls, runs: Number(values.runs), only, isVerbose: values.verbose }
+}
+
+/** Numbers cases within their sections: `6.5.2/3`. */
+export function idsOf(cases: readonly Case[]): readonly string[] {
+  const counts = new Map<string, number>()
+  return cases.map(({ section }) => {
+    const count = (counts.get(section) ?? 0) + 1
+    counts.set(section, count)
+    return `${section}/${count}`
+  })
+}
+
+/** An address of loopback for each case: servers count by address. */
+export function addressOf(n: number): string {
+  return `127.${1 + ((n >> 16) & 127)}.${(n >> 8) & 255}.${1 + (n % 254)}`
+}
+
+/** Runs the cases against the target that the command names, prints what did not pass, and sets the exit code. */
+export async function runCases<Kind extends Case>(
+  cases: readonly Kind[],
+  options: Options,
+  words: (of: Kind) => string,
+  run: (of: Kind, target: Target, from: string) => Promise<Verdict | null>,
+): Promise<void> {
+  const origin = await startOrigin()
+  const target = await startTarget(options.target, origin.port)
+  const ids = idsOf(cases)
+  const wanted = cases.map((of, i) => ({ of, id: ids[i]! })).filter(({ id }) => id.startsWith(options.only))
+  const counts = { passed: 0, otherwise: 0, optional: 0, failed: 0 }
+  let number = 0
+  for (let round = 0; round < options.runs; round++) {
+    const queue = wanted.values()
+    const work = async () => {
+      for (const { of, id } of queue) {
+        const verdict = await run(of, target, addressOf(number++))
+        if (verdict === null) continue
+        const { result, note } = verdict
+        const isOptional = result !== 'passed' && of.level !== 'MUST'
+        counts[isOptional ? 'optional' : result]++
+        if (result !== 'passed' || options.isVerbose)
+          console.log(
+            `${isOptional ? 'optional' : result}  ${id}  ${of.title} [${of.level}: ${words(of)}]${note && `: ${note.slice(0, 200)}`}`,
+          )
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+  }
+  const { passed, otherwise, optional, failed } = counts
+  console.log(
+    `${target.version ?? target.name}: ${passed} passed, ${otherwise} refused by another code or none, ${optional} optional not done, ${failed} failed`,
+  )
+  origin.close()
+  await target.stop()
+  process.exitCode = otherwise + optional + failed > 0 ? 1 : 0
+}
