@@ -3,13 +3,14 @@
 import { type CallFacts, CallVariables } from './call-facts.ts'
 import { type ClaimFacts, ClaimVariables } from './claim-facts.ts'
 import { type Facts, type RequestFacts, Variables } from './facts.ts'
+import { type McpFacts, McpVariables } from './mcp-facts.ts'
 import { type Language, parseFor, type Scope } from './language.ts'
 import { Memo } from './memo.ts'
 import { failure, spend, useWork } from './meter.ts'
 import { beginning, survey } from './work.ts'
 import { maxWork, Work } from './work-budget.ts'
 
-export type { CallFacts, Facts, RequestFacts, Scope }
+export type { CallFacts, Facts, McpFacts, RequestFacts, Scope }
 export type ResultType = 'bool' | 'string'
 
 export interface Expression<T extends boolean | string, F = Facts> {
@@ -38,6 +39,7 @@ type AnyExpression =
   | Expression<string>
   | Expression<boolean, CallFacts>
   | Expression<boolean, ClaimFacts>
+  | Expression<boolean, McpFacts>
 const compiled = new Memo<AnyExpression>(4000)
 
 /** Compiles at most 4 KiB. A header that was not sent is a missing key, as always in CEL. */
@@ -75,6 +77,13 @@ export function compileClaimCondition(text: string): Expression<boolean, ClaimFa
   return compileOnce(`claims bool ${text}`, () =>
     compile<boolean, ClaimFacts>(text, 'claims', booleans, facts => new ClaimVariables(facts)),
   ) as Expression<boolean, ClaimFacts> | ExpressionFlaw
+}
+
+/** Compiles a condition about a request to an MCP server, as `compileExpression` does one about requests. */
+export function compileMcpCondition(text: string): Expression<boolean, McpFacts> | ExpressionFlaw {
+  return compileOnce(`mcp bool ${text}`, () =>
+    compile<boolean, McpFacts>(text, 'mcp', booleans, facts => new McpVariables(facts)),
+  ) as Expression<boolean, McpFacts> | ExpressionFlaw
 }
 
 export function describeFlaw(flaw: ExpressionFlaw): string {
@@ -182,6 +191,8 @@ function flawOf(text: string, error: unknown): ExpressionFlaw {
   const { code, summary, range } = (error ?? {}) as PackageError
   if (code === 'limit_exceeded')
     return flawAt(text, range?.start ?? 0, 'it has too many parts or is nested too deeply')
+  if (code === 'unknown_variable' && /: mcp$/.test(summary ?? ''))
+    return flawAt(text, range?.start ?? 0, 'only rules of MCP servers know mcp, which come after the gates')
   return flawAt(text, range?.start ?? 0, readable(summary ?? 'it cannot be parsed'))
 }
 

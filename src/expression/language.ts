@@ -4,13 +4,14 @@ import { type ASTNode, Environment, TypeError as TypeFlaw } from '@marcbachmann/
 import { callVariables } from './call-facts.ts'
 import { claimVariables } from './claim-facts.ts'
 import { ErrorView, RequestView, ResponseView, tlsAlone } from './facts.ts'
+import { mcpFields, mcpVariables, McpView } from './mcp-facts.ts'
 import { Pattern } from './pattern.ts'
 import { ClientView, clientFields, TlsView, tlsFields } from './tls-facts.ts'
 
 /** `request` has request.* and zone, `error` also response.* and error.*. */
 export type Scope = 'request' | 'error'
-/** `call` has the facts about an AI call, `claims` what a token says. */
-export type Language = Scope | 'call' | 'claims'
+/** `call` has facts about an AI call, `claims` what a token says, `mcp` what is asked of a server as well. */
+export type Language = Scope | 'call' | 'claims' | 'mcp'
 
 const requestFields = {
   method: 'string',
@@ -47,9 +48,13 @@ for (const [name, type] of Object.entries(callVariables)) callLanguage.registerV
 const claimsLanguage = newLanguage()
 for (const [name, type] of Object.entries(claimVariables)) claimsLanguage.registerVariable(name, type)
 
+const mcpLanguage = newLanguage().registerType('Mcp', { ctor: McpView, fields: mcpFields })
+for (const [name, type] of Object.entries(mcpVariables)) mcpLanguage.registerVariable(name, type)
+
 const languages: Readonly<Record<Language, Environment>> = {
   call: callLanguage,
   claims: claimsLanguage,
+  mcp: mcpLanguage,
   request: requestLanguage,
   error: requestLanguage
     .clone()

@@ -29,7 +29,7 @@ const textSteps = typical.text / 64
 /** The usual argument of functions: a text of a request, or one of the elements that a loop iterates over. */
 const typicalText = ' '.repeat(typical.text)
 const typicalPart = ' '.repeat(64)
-const structures: ReadonlySet<string> = new Set(['request', 'response', 'error'])
+const structures: ReadonlySet<string> = new Set(['request', 'response', 'error', 'mcp'])
 const loops: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
 const functions: ReadonlySet<string> = new Set([
   'bool',

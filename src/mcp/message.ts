@@ -18,7 +18,7 @@ export interface McpMessage {
   readonly claim: string | null
 }
 
-interface McpTarget {
+export interface McpTarget {
   readonly kind: 'tool' | 'prompt' | 'resource' | 'task'
   readonly name: string
 }

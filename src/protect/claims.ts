@@ -24,3 +24,10 @@ function textOf(claim: unknown): string | null {
   const text = String(claim)
   return text.length <= maxLength && /^[!-~](?:[ -~]*[!-~])?$/.test(text) ? text : null
 }
+
+/** Returns the scopes that a token has: those of `scope` (RFC 9068 section 2.2.3), or of `scp`. */
+export function scopesIn(claims: Claims): readonly string[] {
+  const claim = Object.hasOwn(claims, 'scope') ? claims.scope : Object.hasOwn(claims, 'scp') ? claims.scp : []
+  if (typeof claim === 'string') return claim.split(' ')
+  return Array.isArray(claim) ? claim.filter(scope => typeof scope === 'string') : []
+}

@@ -23,6 +23,8 @@ const uncommented = whole
   .replace(/^ {6}auto: true\n/m, blank)
   // In place of a file.
   .replace(/^ {4}https:\n(?: {6}.*\n)+/m, blank)
+  // The messages of an MCP server are smaller than other bodies.
+  .replace(/^ {8}mcp:\n(?: {10}.*\n)+/m, blank)
   // In place of the permission of an API token.
   .replace(/^ {10}(?:scopes|server): .*\n/gm, blank)
 
@@ -127,6 +129,20 @@ describe('config/gatehouse.yaml', () => {
     )
     deepEqual(zones[0]?.routes[0]?.compression, on[0]?.routes[0]?.compression)
     equal(proven(shipped, {}).zones[0]?.routes[0]?.compression, null)
+  })
+
+  test('shows in its comments an MCP server as it is where it is on', () => {
+    const shown = /^ {8}mcp:\n((?: {10}.*\n)+)/m.exec(whole)![1]!
+    const gate = 'jwt: { issuer: a, audience: b, keys: https://id.example/jwks.json }'
+    const mcpOf = (mcp: string) => {
+      const route = `zones:\n- hosts: [a.example]\n  routes:\n  - path: /\n    pool: a\n    protect: { ${gate} }\n    mcp: ${mcp}`
+      return proven(`pools: { a: { origins: ['http://127.0.0.1:9000'] } }\n${route}`, {}).zones[0]?.routes[0]
+        ?.mcp
+    }
+    const mcp = mcpOf(`\n${shown}`)
+    deepEqual({ ...mcp, origins: [], rules: [] }, mcpOf('on'))
+    deepEqual([mcp?.origins.length, mcp?.rules.length], [1, 3])
+    equal(mcpOf('off'), null)
   })
 
   test('shows in its comments rules, limits and checks that work as they stand', () => {

@@ -35,7 +35,7 @@ const ranks: Readonly<Record<string, Levels>> = {
     ['ai', 'compression', 'protect', 'spans'],
     ['steps'],
     ['meter', 'guard'],
-    ['answers'],
+    ['answers', 'mcp'],
     ['forward'],
     ['serve'],
     ['client'],

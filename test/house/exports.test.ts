@@ -8,8 +8,6 @@ import { root } from '../help/source.ts'
 
 /** Exports that only tests and benches use, and why they are part of the product. */
 const exceptions: Readonly<Record<string, string>> = {
-  'src/mcp/agreement.ts judge': 'what the edge is about to judge requests by',
-  'src/mcp/agreement.ts judgeBodiless': 'what the edge is about to judge requests by',
   'src/store/redis/server/acl.ts aclRules': 'what the documentation tells operators to write',
   'src/store/redis/server/acl.ts clusterRules': 'what the documentation tells operators to write',
 }

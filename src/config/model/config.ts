@@ -15,6 +15,7 @@ import type {
   TransportConfig,
 } from './pool-config.ts'
 import type { LogExportConfig } from './log-export-config.ts'
+import type { McpConfig } from './mcp-config.ts'
 import type { PriceList } from './price-config.ts'
 import type { IdentityConfig, ProtectConfig } from './protect-config.ts'
 import type { RewriteConfig } from './rewrite-config.ts'
@@ -118,6 +119,7 @@ export interface RouteConfig {
   readonly redirects: number // how many redirects of the origin are followed; 0: none, the client gets them
   readonly rateLimits: readonly RateLimitConfig[]
   readonly compression: CompressionConfig | null // of its responses; null: none is compressed
+  readonly mcp?: McpConfig | null // its origin is an MCP server; null or absent: anything else
   readonly line?: number // in the configuration file; absent for what was not read from one
   readonly own?: 'issuer' | 'dashboard' | 'sign_in' // what of this gateway serves it, in place of a pool
 }

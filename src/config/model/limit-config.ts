@@ -7,6 +7,7 @@ export type LimitKey =
   | { readonly by: 'app' } // the app of OAuth whose access token was checked, or the API token; only of AI calls
   | { readonly by: 'path' } // in normal form, without query, and in each other reading
   | { readonly by: 'header'; readonly name: string } // lower-case
+  | { readonly by: 'subject' } // whom a gate let in; only of requests to MCP servers
 
 export interface RateLimitConfig {
   /** Unique in the whole file; appears in RateLimit fields, metrics and logs. */

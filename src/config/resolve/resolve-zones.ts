@@ -8,6 +8,7 @@ import type { ProtectConfig } from '../model/protect-config.ts'
 import type { Operator } from '../model/custom-errors-config.ts'
 import { resolveCompression } from '../settings/compression-settings.ts'
 import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'
+import { resolveMcp } from '../settings/mcp/mcp-settings.ts'
 import { resolveQuota, resolveRateLimits } from '../settings/limit-settings.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
 import { byLine, refuseRepeats, refuseUnknown } from '../shape/name-checks.ts'
@@ -61,7 +62,7 @@ export function resolveZones(
 function limitNames({ rate_limits: ofAll, zones }: Settings): Placed<string>[] {
   const own = (zones?.value ?? []).flatMap(({ value: { rate_limits: ofZone, routes } }) => [
     ...ofZone,
-    ...routes.flatMap(({ value: route }) => route.rate_limits),
+    ...routes.flatMap(({ value: route }) => [...route.rate_limits, ...(route.mcp?.value?.rules ?? [])]),
   ])
   return [...ofAll, ...own].flatMap(({ value: { name } }) => name ?? [])
 }
@@ -144,7 +145,6 @@ function resolveRoute(
   const { path, host, redirects } = route
   const { work } = ofZone
   const pool = route.pool && findPool(route.pool, pools, findings)
-  const bodyLimit = route.body ?? settings.limits.body
   const timeouts = inherit(route.timeouts, settings.timeouts)
   const rewrite = route.rewrite && resolveRewrite(route.rewrite, data, findings, work)
   const rateLimits = resolveRateLimits(route.rate_limits, data, findings, work)
@@ -152,11 +152,14 @@ function resolveRoute(
   const compression = own === undefined ? ofZone.compression : resolveCompression(own, findings)
   const protect =
     route.protect === undefined ? ofZone.protect : resolveProtect(route.protect, ofZone.ofGates, findings)
+  const ofMcp = { members: pool?.origins.length ?? 0, protect, scopes: ofZone.ofGates.scopes, work }
+  const mcp = resolveMcp(route.mcp, ofMcp, findings)
+  const bodyLimit = Math.min(route.body ?? settings.limits.body, mcp?.bodyLimit ?? Number.POSITIVE_INFINITY)
   if (path === null) return []
   return [
     {
       ...{ path: path.value, pool, host, bodyLimit, timeouts, protect, rewrite, redirects },
-      ...{ rateLimits, compression, line },
+      ...{ rateLimits, compression, mcp, line },
     },
   ]
 }

@@ -55,7 +55,7 @@ function readRate(text: string): Reading<Rate> {
 }
 
 /** Accepts a name for RateLimit fields, where clients may mishandle dots and quotes. */
-const limitName = matching(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
+export const limitName = matching(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
 
 const limitKey: Rule<LimitKey | 'all'> = formed(readLimitKey, {
   words: ['address', 'token', 'app', 'path', 'all'],

@@ -118,7 +118,7 @@ const forward = mapping({
   copy: optional(oneOrMore(placed(scalar(fieldName))), []),
 })
 
-const scopeName = matching(/^[!-~]{1,200}$/, 'must be one of scopes, such as orders.read')
+export const scopeName = matching(/^[!-~]{1,200}$/, 'must be one of scopes, such as orders.read')
 const clientId = matching(/^[0-9a-f]{32}$/, 'must be the id of an OAuth client: 32 lower-case hex digits')
 
 const token = mapping({

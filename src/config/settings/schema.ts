@@ -30,6 +30,7 @@ import { logExport } from './ai/log-export-settings.ts'
 import { quota, rate, rateLimits } from './limit-settings.ts'
 import { http2, listen, serverTls, zoneTls } from './listen-settings.ts'
 import { oauth, people, scopes } from './oauth-settings.ts'
+import { mcp } from './mcp/mcp-settings.ts'
 import { aliasName, failover, models } from './failover-settings.ts'
 import { pools } from './pool-settings.ts'
 import { identity, protect } from './protect-settings.ts'
@@ -115,6 +116,7 @@ const route = mapping({
   protect: optional(placed(protect), undefined), // undefined: that of the zone
   rewrite: optional(rewrite, null),
   compression: optional(compression, undefined), // undefined: that of the zone
+  mcp: optional(placed(mcp), null),
 })
 
 const zone = mapping({

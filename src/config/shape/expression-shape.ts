@@ -3,6 +3,7 @@
 import {
   compileClaimCondition,
   compileExpression,
+  compileMcpCondition,
   describeFlaw,
   type ExpressionFlaw,
   type ResultType,
@@ -25,6 +26,9 @@ export function expression(scope: Scope, type: ResultType): Shape<ExpressionSett
 
 /** Reads a condition about the claims of a token. */
 export const claimCondition = (): Shape<ExpressionSettings> => expressionOf(compileClaimCondition)
+
+/** Reads a condition about a request to an MCP server. */
+export const mcpCondition = (): Shape<ExpressionSettings> => expressionOf(compileMcpCondition)
 
 type Compiled = ExpressionSettings | ExpressionFlaw
 

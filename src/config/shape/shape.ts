@@ -94,13 +94,16 @@ export function group<F extends Fields>(fields: F): Field<Values<F>> {
   return { shape: mapping(fields), fallback: Object.fromEntries(fallbacks) as Values<F>, isRequired: false }
 }
 
-/** Reads one value; one that is `unprinted` never appears in a message. */
-export function scalar<T>(rule: Rule<T>, { unprinted = false } = {}): Shape<T> {
+/**
+ * Reads one value; one that is `unprinted` never appears in a message. One that is `literal` may begin like a
+ * reference.
+ */
+export function scalar<T>(rule: Rule<T>, { unprinted = false, literal = false } = {}): Shape<T> {
   return {
     read(tree, { findings, surroundings }) {
       if (tree.kind === 'empty') return findings.flaw(tree, 'is empty: give it a value, or leave it out')
       if (tree.kind !== 'scalar') return refuse(tree, 'must be a single value', findings)
-      const text = resolveReferences(tree.text, surroundings)
+      const text = literal ? { value: tree.text } : resolveReferences(tree.text, surroundings)
       if ('flaw' in text) return findings.flaw(tree, text.flaw)
       const reading = rule(text.value)
       if ('value' in reading) return reading.value

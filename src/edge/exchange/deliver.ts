@@ -35,8 +35,8 @@ export function deliver(x: Exchange, original: Refusal): void {
   const event = opening + x.audience.composeEvent(refusal, { ...occasion, sequence }, options)
   x.tap?.noteOwnEnd(event)
   x.client.append(x, event)
-  // AI SDKs understand the event, but many lose it if the connection breaks right after.
-  if (x.audience.kind === 'ai') x.client.endBody(x)
+  // SDKs understand the event, but many lose it if the connection breaks right after.
+  if (x.audience.kind === 'ai' || occasion.messageId != null) x.client.endBody(x)
   else x.client.cutOff(x, true)
 }
 
@@ -67,7 +67,7 @@ function inNameOfProvider(x: Exchange, { provider, course }: AiExchange, refusal
 function respond(x: Exchange, refusal: Refusal, occasion: Occasion, options: Options): void {
   // The client keeps its connection if the rest of its body is read before the refusal.
   if (
-    x.audience.kind === 'ai' &&
+    (x.audience.kind === 'ai' || x.audience.kind === 'mcp') &&
     x.keepAlive &&
     !x.requestBody.done &&
     x.handler === null &&
@@ -121,6 +121,7 @@ function occasionOf(x: Exchange): Occasion {
     origin: requestedOrigin(x),
     accept: x.head.accept,
     time: x.plane.clock.now(),
+    ...(x.mcp !== null && { messageId: x.mcp.id }),
   }
 }
 

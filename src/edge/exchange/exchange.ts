@@ -27,6 +27,7 @@ import type { EdgeMember } from '../origin/pools.ts'
 import type { HeaderChanges } from '../rewrite/headers.ts'
 import type { Trace } from '../trace/trace.ts'
 import type { LastRequest } from './request-reuse.ts'
+import type { McpExchange } from './mcp-exchange.ts'
 import { isGrpc } from './grpc.ts'
 import { schemeOf, type Forwarded, forwardedOf } from './forwarded-trust.ts'
 
@@ -155,6 +156,8 @@ export class Exchange {
   /** `locate` chooses it for AI routes. */
   audience: Audience
   ai: AiExchange | null = null
+  /** Null unless the route leads to an MCP server. */
+  mcp: McpExchange | null = null
   /** Only our own side port may see the credential. */
   credentialPlace: string | null = null
   tap: Tap | null = null

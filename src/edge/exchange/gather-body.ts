@@ -8,6 +8,13 @@ import type { Exchange, RequestHandler } from './exchange.ts'
 import { ownBytes } from '../../net/socket/shared-reads.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 
+/** What has the bytes of a body, until it is released. */
+interface BodyOwner {
+  /** Counted against the shared limit. */
+  gatheredBytes: number
+  body: Buffer | null
+}
+
 /** However steadily it arrives, it takes memory until then. */
 const timeout = 5 * 60 * 1000
 
@@ -15,12 +22,12 @@ const timeout = 5 * 60 * 1000
  * Returns the body at once if it came with the head. Refuses if there is no room (503). The promise never
  * settles if the exchange ends first.
  */
-export function gatherBody(x: Exchange): MaybeAtOnce<Buffer> | Refusal {
+export function gatherBody(x: Exchange, owner: BodyOwner = x.ai!): MaybeAtOnce<Buffer> | Refusal {
   if (x.requestBody.done) return noBody
   const { plane, head } = x
   const { bodyBytes } = plane.metrics.ai
   if (bodyBytes.value + Math.max(0, head.contentLength) > plane.snapshot.gatherLimit) return noRoom
-  const gathering = new Gathering(x, x.ai!)
+  const gathering = new Gathering(x, owner)
   x.handler = gathering
   if (head.expect !== null) x.client.sendContinue(x)
   x.client.readBody()
@@ -31,10 +38,14 @@ const noBody = Buffer.alloc(0)
 
 const noRoom = refuse('service_unavailable', {}, { code: 'GH_BODY_MEMORY' })
 
-export function releaseBody(x: Exchange, ai: AiExchange): void {
-  x.plane.metrics.ai.bodyBytes.value -= ai.gatheredBytes
-  ai.gatheredBytes = 0
-  ai.body = null
+export function releaseBody(x: Exchange, owner: BodyOwner): void {
+  x.plane.metrics.ai.bodyBytes.value -= owner.gatheredBytes
+  owner.gatheredBytes = 0
+  owner.body = null
+}
+
+export function releaseCall(x: Exchange, ai: AiExchange): void {
+  releaseBody(x, ai)
   ai.received = null
   if (ai.course !== null) ai.course.body = null
 }
@@ -43,17 +54,17 @@ class Gathering implements RequestHandler {
   readonly deadline: number
   readonly copiesBody = true
   readonly #x: Exchange
-  readonly #ai: AiExchange
+  readonly #owner: BodyOwner
   /** Once all of it has come. */
   whole: Buffer | null = null
   #then: ((body: Buffer) => void) | null = null
   #bytes: Buffer | null = null
   #pieces: GrowingBytes | null = null
 
-  constructor(x: Exchange, ai: AiExchange) {
+  constructor(x: Exchange, owner: BodyOwner) {
     this.deadline = x.plane.coarseNow + timeout
     this.#x = x
-    this.#ai = ai
+    this.#owner = owner
   }
 
   onWhole(then: (body: Buffer) => void): void {
@@ -63,7 +74,7 @@ class Gathering implements RequestHandler {
   body(bytes: Buffer): void {
     const { plane, requestBody, head } = this.#x
     const { bodyBytes, callsWithoutRoom } = plane.metrics.ai
-    this.#ai.gatheredBytes += bytes.length
+    this.#owner.gatheredBytes += bytes.length
     bodyBytes.value += bytes.length
     // The usual case: it arrives at once.
     if (this.#pieces === null && requestBody.done) this.#bytes = ownBytes(bytes)

@@ -20,7 +20,8 @@ export function limitsOf({ x, limiter }: Rehearsed): readonly LimitState[] {
 }
 
 function rulesOf({ route, zone }: Exchange): readonly MeterRule[] {
-  return (route ?? zone)?.limits ?? []
+  const ofMessages = (route?.mcpRules?.rules ?? []).flatMap(({ rate }) => rate ?? [])
+  return [...((route ?? zone)?.limits ?? []), ...ofMessages]
 }
 
 function byLeft(a: LimitQuery, b: LimitQuery): number {

@@ -13,6 +13,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Admission } from '../gates/gate.ts'
 import { accessReason } from './access.ts'
 import { limitsOf } from './limits.ts'
+import { messageReason, permitReason } from './mcp.ts'
 import type { Decision, Reason, Rehearsed } from './rehearsed.ts'
 import { redacted, redactedPath } from './redact.ts'
 import type { StepName, steps } from '../serve/steps.ts'
@@ -104,6 +105,9 @@ const reasons: Readonly<Record<StepName, Explain>> = {
       },
     ],
   }),
+  understand: ({ x }, refusal) =>
+    refusal === null ? messageReason(x) : { reason: `${messageOf(refusal)}.` },
+  permit: ({ x }, refusal) => ({ reason: refusal === null ? permitReason(x) : `${messageOf(refusal)}.` }),
   meterGateway: (rehearsed, refusal) => {
     if (rehearsed.x.ai === null) return notAi
     return meterReason(rehearsed, refusal, true)

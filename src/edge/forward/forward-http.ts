@@ -18,7 +18,7 @@ import { boundAgain } from '../meter/reserve.ts'
 import { reserveAttempt } from '../meter/reserve-attempt.ts'
 import { deliver, deliverBug } from '../exchange/deliver.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
-import { releaseBody } from '../exchange/gather-body.ts'
+import { releaseBody, releaseCall } from '../exchange/gather-body.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 import { refusalOfFailure } from './failure-refusal.ts'
@@ -38,6 +38,12 @@ import { redirected, RedirectTrail } from './follow-redirect.ts'
 import { BufferedBody } from './buffered-body.ts'
 import { RedirectBody } from './redirect-body.ts'
 import { pickAnotherMember, noteFailure, noteStatus, retryRefused, beginAtMember } from './retries.ts'
+
+/** What steps have read of it before. */
+function gatheredBody({ ai, mcp }: Exchange): Buffer | null {
+  if (ai !== null) return ai.body
+  return mcp === null ? null : mcp.body
+}
 
 /** Calls that go on without their callers, or anybody else who waits. */
 const maxAbsent = 1_000
@@ -78,9 +84,9 @@ class Forwarding implements RequestHandler, ForwardState {
   }
 
   start(): void {
-    const { requestBody, ai, head, startedAt } = this.#x
+    const { requestBody, head, startedAt } = this.#x
     if (isGrpc(head)) this.#callDeadline = startedAt + callTimeout(head)
-    const gathered = ai === null ? null : ai.body
+    const gathered = gatheredBody(this.#x)
     if (gathered !== null || !requestBody.done) this.#body = new BufferedBody(this.#x, this, gathered)
     if (requestBody.done) this.bodyReady()
     else this.#body!.gather()
@@ -349,7 +355,8 @@ class Forwarding implements RequestHandler, ForwardState {
     const x = this.#x
     // Responses may go on for long, and nothing is sent again.
     this.#body?.forget()
-    if (x.ai !== null) releaseBody(x, x.ai)
+    if (x.ai !== null) releaseCall(x, x.ai)
+    if (x.mcp !== null) releaseBody(x, x.mcp)
   }
 
   #followRedirect({ head, body }: ResponseEvent): void {

@@ -63,6 +63,8 @@ function partOf(x: Exchange, part: LimitKey): string {
       return appOf(x) ?? clientKey(x.clientAddress)
     case 'header':
       return prefixed('field ', fieldOf(x, part.name)) ?? clientKey(x.clientAddress)
+    case 'subject':
+      return prefixed('subject ', x.admission?.subject ?? null) ?? clientKey(x.clientAddress)
   }
 }
 

@@ -45,6 +45,11 @@ export function meterApp(x: Exchange): Verdict {
   return limits?.some(needsToken) ? spend(x, limits.filter(needsToken), true) : null
 }
 
+/** Counts what is asked of an MCP server by the limits of its rules. */
+export function meterMessages(x: Exchange, rules: readonly MeterRule[]): Verdict {
+  return spend(x, rules, true)
+}
+
 function needsToken(rule: MeterRule): boolean {
   return rule.needsToken
 }

@@ -75,7 +75,7 @@ export function requesterOf(x: Exchange): Requester {
 }
 
 /** The URL of the route as the client reaches it. */
-function resourceFor(x: Exchange): URL | null {
+export function resourceFor(x: Exchange): URL | null {
   const origin = publicOriginInZone(x)
   return origin === null ? null : resourceAt(origin, x.route!.config.path)
 }

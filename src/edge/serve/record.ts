@@ -15,7 +15,7 @@ import type { Tap } from '../ai-call/tap.ts'
 import type { Dial } from '../origin/dial/dial.ts'
 import type { ClientTls, Exchange } from '../exchange/exchange.ts'
 import { countError } from '../exchange/count-error.ts'
-import { releaseBody } from '../exchange/gather-body.ts'
+import { releaseBody, releaseCall } from '../exchange/gather-body.ts'
 import { sendSpans } from '../spans/request-spans.ts'
 
 /** Logs an exception of its own, since the exchange itself is complete. */
@@ -43,6 +43,7 @@ function recordAll(x: Exchange): void {
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
   if (x.ai !== null) recordCall(x, x.ai)
+  if (x.mcp !== null) releaseBody(x, x.mcp)
   if (x.ai !== null && x.ai.claim !== null) dropClaim(x.ai)
   if (x.ai !== null && x.ai.flight !== null) endFlight(x, x.ai.flight)
   if (x.trace !== null && x.trace.recording !== null) sendSpans(x, x.trace, x.trace.recording, now)
@@ -54,7 +55,7 @@ function recordAll(x: Exchange): void {
 }
 
 function recordCall(x: Exchange, ai: AiExchange): void {
-  releaseBody(x, ai)
+  releaseCall(x, ai)
   if (ai.findings !== null) countFindings(x, ai.findings)
   const decision = ai.allowance ?? ai.denial
   if (decision === null) return

@@ -7,6 +7,8 @@ import { inspect } from '../guard/inspect.ts'
 import { claim } from '../answers/claim.ts'
 import { recall } from '../answers/recall.ts'
 import { reserve } from '../meter/reserve-attempt.ts'
+import { understand } from '../mcp/understand.ts'
+import { permit } from '../mcp/permit.ts'
 import { bound } from '../steps/bound.ts'
 import { describe } from '../steps/describe.ts'
 import type { Step } from '../exchange/exchange.ts'
@@ -37,6 +39,8 @@ export const steps = [
   { name: 'protect', title: 'Gates of the route', decide: protect },
   { name: 'authenticate', title: 'Credentials of the gateway', decide: authenticate },
   { name: 'bound', title: 'Body size and loops', decide: bound },
+  { name: 'understand', title: 'Message to an MCP server', decide: understand },
+  { name: 'permit', title: 'Rules of the MCP server', decide: permit },
   { name: 'meterGateway', title: 'Rate limit of the gateway', decide: meterGateway },
   { name: 'openLog', title: 'Log of the AI call', decide: openLog },
   { name: 'plan', title: 'Origin', decide: plan },

@@ -9,10 +9,11 @@ const cost = 3.2
 const max = 512 * 1024 * 1024
 
 /** For all bodies of a process together; at least one of the maximum size fits. */
-export function gatherLimitOf({ workers, ai }: Config, memory = availableToGateway()): number {
+export function gatherLimitOf({ workers, ai, zones }: Config, memory = availableToGateway()): number {
   const processes = workers === 'auto' ? availableParallelism() : Math.max(1, workers)
   const affordable = Math.floor((memory * share) / cost / processes)
-  return Math.max(ai.bodyLimit, Math.min(max, affordable))
+  const messages = zones.flatMap(({ routes }) => routes.map(({ mcp }) => mcp?.bodyLimit ?? 0))
+  return Math.max(ai.bodyLimit, ...messages, Math.min(max, affordable))
 }
 
 /** Of the container; 0 or more than the machine has means that there is no such limit. */

@@ -84,10 +84,13 @@ function quotaName(zone: string, kind: (typeof quotaKinds)[number]): string {
 
 export function limitNames({ rateLimits, zones }: Pick<Config, 'rateLimits' | 'zones'>): ReadonlySet<string> {
   const ofZones = zones.flatMap(zone => [zone, ...zone.routes].flatMap(({ rateLimits }) => rateLimits))
+  const ofMessages = zones.flatMap(({ routes }) =>
+    routes.flatMap(({ mcp }) => (mcp?.rules ?? []).flatMap(({ rate }) => rate ?? [])),
+  )
   const quotas = zones.flatMap(({ name, quota }) =>
     quotaKinds.filter(kind => quota[kind] !== null).map(kind => quotaName(name, kind)),
   )
-  return new Set([...[...rateLimits, ...ofZones].map(({ name }) => name), ...quotas])
+  return new Set([...[...rateLimits, ...ofZones, ...ofMessages].map(({ name }) => name), ...quotas])
 }
 
 function compileCondition(text: string): Expression<boolean> {

@@ -33,6 +33,7 @@ import type { HostLookup } from '../../zones/lookup.ts'
 import { GatedPaths } from '../../zones/gated-paths.ts'
 import { compileZones, type Route, type Zone } from '../../zones/zone.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './limit-rules.ts'
+import { compileMcpRules, type McpRules } from './mcp-rules.ts'
 import { fieldsSetBy, strangerWithout } from '../gates/claim-fields.ts'
 import type { Admission } from '../gates/gate.ts'
 import type { Gate, Gates } from '../gates/gates.ts'
@@ -57,6 +58,8 @@ export interface EdgeRoute extends Route {
   /** For an open route beside those with gates: removes the fields that these set. */
   readonly stranger: Admission | null
   readonly rewrite: Rewrite | null
+  /** Null if it leads to no MCP server, or to one without rules. */
+  readonly mcpRules: McpRules | null
   readonly compression: Compression | null
 }
 
@@ -215,6 +218,7 @@ function buildZones(
     gates: route.protect && gates.of(route.protect, namesByZone.get(zone)!),
     stranger:
       route.protect === null && route.own === undefined ? strangerWithout(namesByZone.get(zone)!) : null,
+    mcpRules: route.mcp == null ? null : compileMcpRules(route.mcp, metrics),
     rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
     compression: route.compression && Compression.of(route.compression),
   })
@@ -317,7 +321,7 @@ function buildAi(
 }
 
 /** Gateways authenticate their calls, and providers and their SDKs negotiate compression themselves. */
-const passedUnchanged = { gates: null, stranger: null, rewrite: null, compression: null }
+const passedUnchanged = { gates: null, stranger: null, rewrite: null, mcpRules: null, compression: null }
 
 function ownServer({ host, port }: Endpoint): OriginConfig {
   const url = `http://${host}:${port}`

@@ -4,6 +4,8 @@ import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { RouteConfig } from '../../config/model/config.ts'
 import { isAmongAiRoutes, isShortRoute } from '../../ai/target.ts'
+import { mcpClients } from '../../errors/audience/mcp-clients.ts'
+import { McpExchange } from '../exchange/mcp-exchange.ts'
 import { respondWithAbout } from './about.ts'
 import { respondToChallenge } from './challenge.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -43,7 +45,15 @@ export function locate(x: Exchange): Refusal | 'responded' | null {
   if (route === 'ambiguous') return refuseAmbiguousPath(x)
   if (route !== null && isBehindGate(x, zone, route.config)) return refuseAmbiguousPath(x)
   x.route = route
-  return route === null ? refuse('dns_resolution_error') : null
+  if (route === null) return refuse('dns_resolution_error')
+  if (route.config.mcp != null) beginMcp(x)
+  return null
+}
+
+/** Clients of MCP servers get errors as their protocol has them, whatever they accept. */
+function beginMcp(x: Exchange): void {
+  x.mcp = new McpExchange()
+  x.audience = mcpClients
 }
 
 /** Whether an origin may take the path for one behind a gate that its route lacks. */

@@ -34,7 +34,7 @@ export interface Options {
 
 /** How errors are presented to one kind of client. */
 export interface Audience {
-  readonly kind: 'people' | 'ai' | 'grpc'
+  readonly kind: 'people' | 'ai' | 'grpc' | 'mcp'
   /** Whether the events of its streams have numbers, as those of Responses do. */
   readonly numbersEvents?: boolean
   formatOf(accept: string | null): Format

@@ -16,6 +16,8 @@ export interface Occasion {
   readonly time: number
   /** The number of the event, in a stream that numbers its own. */
   readonly sequence?: number
+  /** The id of a message in JSON-RPC, as JSON; null where there is none. */
+  readonly messageId?: string | null
 }
 
 /** The record; the order of its members is part of the interface. */

@@ -33,6 +33,8 @@ export interface Fault {
   readonly message: string
   /** The member of the body that is at fault (RFC 6901); null for the request as a whole. */
   readonly pointer: string | null
+  /** What else the protocol says of it. */
+  readonly data?: object
 }
 
 export interface Facts {

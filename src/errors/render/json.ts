@@ -8,7 +8,12 @@ export function renderJson(problem: Problem): string {
 
 /** Writes a value as JSON in ASCII only: any other character is escaped. */
 export function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replace(notAscii, escapeUnit)
+  return inAscii(JSON.stringify(value))
+}
+
+/** Escapes in JSON what is not ASCII. */
+export function inAscii(json: string): string {
+  return json.replace(notAscii, escapeUnit)
 }
 
 const notAscii = /[\x7f-\uffff]/g

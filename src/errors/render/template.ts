@@ -36,7 +36,7 @@ export class Template {
 }
 
 const sampleWait = 5_107_000
-const sample: Required<Omit<Occasion, 'sequence'>> = {
+const sample: Required<Omit<Occasion, 'sequence' | 'messageId'>> = {
   ray: '51a051a051a051a0',
   zone: 'sample.invalid',
   origin: 'https://origin.invalid:5107',

@@ -45,11 +45,11 @@ export const aiFamilies: Families = {
     read: ({ edge: { ai } }) => byName(ai.keysSetAside, status => ({ status })),
   },
   gatehouse_ai_body_bytes: {
-    help: 'Bytes of request bodies of AI calls buffered until their responses come.',
+    help: 'Bytes of request bodies of AI calls, and of those to MCP servers, buffered until their responses come.',
     read: ({ edge: { ai } }) => [sample(ai.bodyBytes)],
   },
   gatehouse_ai_calls_without_room_total: {
-    help: 'AI calls refused (503) because the bodies of other calls took all the memory that they may.',
+    help: 'AI calls, and requests to MCP servers, refused (503) because the bodies of others took all the memory that they may.',
     read: ({ edge: { ai } }) => [sample(ai.callsWithoutRoom)],
   },
   gatehouse_ai_log_entries_total: {

@@ -46,13 +46,13 @@ export function resourceUrl({ origin, pathname }: Pick<URL, 'origin' | 'pathname
 }
 
 /** Null if no access token opens the route. */
-function resourceOf({ protect }: RouteConfig): RouteResource | null {
+function resourceOf({ protect, mcp }: RouteConfig): RouteResource | null {
   const accepted = (protect ?? []).flatMap(gate =>
     gate.kind === 'token' && 'scopes' in gate.accepts ? [gate.accepts] : [],
   )
   if (accepted.length === 0) return null
   return {
-    scopes: [...new Set(accepted.flatMap(({ scopes }) => scopes))],
+    scopes: [...new Set([...accepted, ...(mcp?.rules ?? [])].flatMap(({ scopes }) => scopes))],
     servers: accepted.flatMap(({ server }) => server ?? []),
   }
 }

@@ -1,0 +1,13 @@
+// The state of a request to an MCP server, beyond that of every exchange.
+
+import type { McpRequest } from '../../mcp/agreement.ts'
+
+export class McpExchange {
+  /** What it asks of the server; null before it was read, and for OPTIONS. */
+  request: McpRequest | null = null
+  /** The id of the one message, as JSON, for an error; null where there is none. */
+  id: string | null = null
+  body: Buffer | null = null
+  /** Counted against the shared limit. */
+  gatheredBytes = 0
+}

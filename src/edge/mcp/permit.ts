@@ -1,0 +1,100 @@
+// Whether whom the gates let in may ask this of the MCP server.
+
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
+import type { McpFacts } from '../../expression/expression.ts'
+import type { McpTarget } from '../../mcp/message.ts'
+import { challengeOf } from '../../oauth/grants/protected-resource.ts'
+import { type Claims, scopesIn } from '../../protect/claims.ts'
+import type { Exchange, Verdict } from '../exchange/exchange.ts'
+import type { McpExchange } from '../exchange/mcp-exchange.ts'
+import { meterMessages } from '../meter/meter.ts'
+import { resourceFor } from '../protect/protect.ts'
+import type { MeterRule } from '../snapshot/limit-rules.ts'
+import type { McpRule, McpRules } from '../snapshot/mcp-rules.ts'
+import { type Operation, operationsIn } from './operations.ts'
+import { refuseByRule, withoutScopes } from './refusals.ts'
+
+/**
+ * Refuses what a rule denies, what none allows where that is needed, and a token that lacks scopes (403), and
+ * what is asked too often (1015).
+ */
+export function permit(x: Exchange): Verdict {
+  if (x.mcp === null || x.mcp.request === null) return null
+  const { mcpRules } = x.route!
+  return mcpRules === null ? null : judge(x, x.mcp, mcpRules)
+}
+
+function judge(x: Exchange, { request }: McpExchange, { rules, otherwise }: McpRules): Verdict {
+  const claims = x.admission?.claims ?? noClaims
+  const scopes = new Set<string>()
+  const rates: MeterRule[] = []
+  for (const operation of operationsIn(request!)) {
+    const facts = factsOf(operation, request!.version, claims)
+    const fitting = rulesFor(x, operation, facts, rules)
+    const last = fitting.at(-1)?.action ?? null
+    if (last === 'deny') return refuseByRule(fitting.at(-1)!.number)
+    if (last === null && otherwise === 'deny' && !operation.isPreliminary) return refuseByRule(null)
+    for (const rule of fitting) {
+      for (const scope of rule.scopes) scopes.add(scope)
+      if (rule.rate !== null) rates.push(rule.rate)
+    }
+  }
+  if (!scopes.isSubsetOf(new Set(scopesIn(claims)))) return refuseScopes(x, scopes)
+  return rates.length === 0 ? null : meterMessages(x, rates)
+}
+
+/** Returns the rules that fit, up to the one that decides. */
+function rulesFor(
+  x: Exchange,
+  operation: Operation,
+  facts: McpFacts,
+  rules: readonly McpRule[],
+): readonly McpRule[] {
+  const fitting: McpRule[] = []
+  for (const rule of rules) {
+    if (!concerns(rule, operation) || !applies(x, rule, facts)) continue
+    fitting.push(rule)
+    if (rule.action !== null) break
+  }
+  return fitting
+}
+
+function concerns({ methods, targets }: McpRule, { method, target }: Operation): boolean {
+  if (methods !== null && !methods.some(glob => glob.matches(method))) return false
+  if (targets === null) return true
+  return (
+    target !== null && targets.some(({ kind, glob }) => kind === target.kind && glob.matches(target.name))
+  )
+}
+
+/** A condition that fails is true where it forbids or demands, and false where it allows. */
+function applies(x: Exchange, { condition, action }: McpRule, facts: McpFacts): boolean {
+  if (condition === null) return true
+  const holds = condition.evaluate(facts, x.work)
+  return action === 'allow' ? holds === true : holds !== false
+}
+
+function factsOf({ method, target }: Operation, version: string, claims: Claims): McpFacts {
+  const nameOf = (kind: McpTarget['kind']) => (target?.kind === kind ? target.name : '')
+  const mcp = {
+    method,
+    tool: nameOf('tool'),
+    prompt: nameOf('prompt'),
+    resource: nameOf('resource'),
+    version,
+  }
+  return { mcp, claims }
+}
+
+const noClaims: Claims = {}
+
+/** Names all that the request takes, with what the gates demand: a client asks for that at once. */
+function refuseScopes(x: Exchange, demanded: ReadonlySet<string>): Refusal {
+  const gates = (x.route!.config.protect ?? []).flatMap(gate =>
+    gate.kind === 'token' && 'scopes' in gate.accepts ? gate.accepts.scopes : [],
+  )
+  const resource = gates.length > 0 && x.plane.ai?.issuer ? resourceFor(x) : null
+  const scope = [...new Set([...gates, ...demanded])].join(' ')
+  x.addedLines += `WWW-Authenticate: ${challengeOf({ resource, scope, error: 'insufficient_scope' })}\r\n`
+  return withoutScopes
+}

@@ -1,0 +1,144 @@
+// Rules of routes to MCP servers: who may ask what of one, with which scopes, and how often.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { McpConfig, McpRuleConfig } from '../../src/config/model/mcp-config.ts'
+import { startEdge } from '../help/edge.ts'
+import { sign, startIssuer } from '../help/issuer.ts'
+import { ok, startResponder } from '../help/origin.ts'
+import { post } from '../help/raw.ts'
+
+const anything: McpRuleConfig = {
+  ...{ methods: null, targets: null, condition: null, action: null, scopes: [], rate: null },
+}
+const tool = (pattern: string) => [{ kind: 'tool', pattern } as const]
+
+/** A server behind a gate and rules; each question has claims of its own. */
+async function start(
+  t: TestContext,
+  rules: readonly Partial<McpRuleConfig>[],
+  otherwise: McpConfig['otherwise'],
+) {
+  const origin = await startResponder(t, ok('{}'))
+  const { gate, key } = await startIssuer(t)
+  const all = rules.map(rule => ({ ...anything, ...rule }))
+  const mcp: McpConfig = { bodyLimit: 2 ** 20, origins: [], rules: all, otherwise }
+  const edge = await startEdge(t, [origin.url], { route: { path: '/mcp', mcp, protect: [gate] } })
+  const ask = async (messages: unknown, claims = {}) => {
+    const token = `Authorization: Bearer ${await sign(key, claims)}`
+    return edge.ask(post('/mcp', JSON.stringify(messages), 'Content-Type: application/json', token))
+  }
+  const statuses = async (claims: object, ...messages: readonly unknown[]) =>
+    (await Array.fromAsync(messages, message => ask(message, claims))).map(({ status }) => status)
+  return { edge, origin, ask, statuses }
+}
+
+function message(method: string, params: object = {}, id: number | null = 1): object {
+  return { jsonrpc: '2.0', ...(id !== null && { id }), method, params }
+}
+
+const call = (name: string) => message('tools/call', { name, arguments: {} })
+const read = (uri: string) => message('resources/read', { uri })
+
+test('a tool is forbidden to a role, and to those of whom the role is not known', async t => {
+  const rules = [{ targets: tool('delete_*'), condition: 'claims.role == "guest"', action: 'deny' } as const]
+  const { ask, edge, origin, statuses } = await start(t, rules, 'allow')
+  assert.deepEqual(
+    await statuses({ role: 'guest' }, call('delete_all'), call('search'), call('Delete_x')),
+    [403, 200, 200],
+  )
+  assert.deepEqual(await statuses({ role: 'owner' }, call('delete_all')), [200])
+  assert.deepEqual(await statuses({}, call('delete_all'), call('search')), [403, 200])
+  assert.equal(origin.requests.length, 4)
+  const refused = await ask(call('delete_all'), { role: 'guest' })
+  const { id, error } = JSON.parse(refused.text)
+  assert.deepEqual([id, error.code, error.data.error_name], [1, -32000, 'forbidden'])
+  assert.equal(edge.accesses.at(-1)!.cause, 'MCP rule 1')
+})
+
+test('what is not allowed by a rule can be forbidden, and a client can still begin and see what there is', async t => {
+  const rules = [
+    {
+      targets: [...tool('search'), { kind: 'resource', pattern: 'file:///public/*' } as const],
+      action: 'allow',
+    } as const,
+    { methods: ['tasks/*'], condition: '"admin" in claims.roles', action: 'allow' } as const,
+  ]
+  const { statuses, edge } = await start(t, rules, 'deny')
+  const roles = { roles: ['admin'] }
+  const begin = ['initialize', 'ping', 'tools/list', 'resources/templates/list'].map(method =>
+    message(method),
+  )
+  assert.deepEqual(await statuses({}, ...begin), [200, 200, 200, 200])
+  const note = message('notifications/initialized', {}, null)
+  const reply = { jsonrpc: '2.0', id: 1, result: {} }
+  assert.deepEqual(await statuses({}, note, reply), [200, 200])
+  assert.deepEqual(
+    await statuses(roles, call('search'), call('search2'), message('made/up')),
+    [200, 403, 403],
+  )
+  const secret = 'file:///secret'
+  assert.deepEqual(await statuses(roles, read('file:///public/a'), read(secret)), [200, 403])
+  const asks = message('completion/complete', { ref: { type: 'ref/resource', uri: secret }, argument: {} })
+  assert.deepEqual(await statuses(roles, asks, message('resources/subscribe', { uri: secret })), [403, 403])
+  const task = message('tasks/get', { taskId: 'a' })
+  assert.deepEqual([...(await statuses(roles, task)), ...(await statuses({}, task))], [200, 403])
+  assert.equal(edge.accesses.at(-1)!.cause, 'no MCP rule')
+})
+
+test('of a batch, the strictest decides', async t => {
+  const rules = [{ targets: tool('a'), action: 'deny' } as const, { targets: tool('b'), scopes: ['b.use'] }]
+  const { ask, origin } = await start(t, rules, 'allow')
+  const scoped = { scope: 'b.use' }
+  assert.equal((await ask([call('c'), call('b')], scoped)).status, 200)
+  assert.equal((await ask([call('c'), call('b')])).status, 403)
+  assert.equal((await ask([call('b'), call('c'), call('a')], scoped)).status, 403)
+  assert.equal(origin.requests.length, 1)
+})
+
+test('a token that lacks scopes learns all that its request takes, at once', async t => {
+  const rules = [
+    { targets: tool('write_*'), scopes: ['files.write', 'files.read'] },
+    { targets: tool('*_all'), scopes: ['files.all'] },
+    { targets: tool('write_*'), action: 'allow' } as const,
+    { scopes: ['never'], targets: tool('write_*') },
+  ]
+  const { ask, statuses } = await start(t, rules, 'deny')
+  const refused = await ask(call('write_all'), { scope: 'files.write openid' })
+  assert.equal(refused.status, 403)
+  assert.equal(
+    refused.field('www-authenticate'),
+    'Bearer scope="files.write files.read files.all", error="insufficient_scope"',
+  )
+  assert.deepEqual(await statuses({ scope: 'files.read files.all files.write' }, call('write_all')), [200])
+  assert.deepEqual(await statuses({ scp: ['files.read', 'files.write'] }, call('write_one')), [200])
+  assert.deepEqual(await statuses({ scope: 7 }, call('write_one')), [403])
+})
+
+test('a rate counts each whom a gate lets in, and each message of a batch', async t => {
+  const rate = { name: 'search', limit: 3, period: 60_000, key: [{ by: 'subject' } as const], when: null }
+  const rules = [{ targets: tool('search'), rate: { ...rate, action: 'block' as const } }]
+  const { ask, statuses } = await start(t, rules, 'allow')
+  const search = call('search')
+  assert.deepEqual(await statuses({ sub: 'a' }, search, search, call('other')), [200, 200, 200])
+  const over = await ask([search, search], { sub: 'a' })
+  assert.deepEqual([over.status, JSON.parse(over.text).error.data.error_name], [429, 'rate_limited'])
+  assert.ok(Number(over.field('retry-after')) > 0)
+  assert.deepEqual(await statuses({ sub: 'a' }, search, search), [200, 429])
+  assert.deepEqual(await statuses({ sub: 'b' }, search), [200])
+})
+
+test('a condition reads what is asked and who asks', async t => {
+  const conditions = [
+    'mcp.method == "prompts/get" && mcp.prompt == "p" && mcp.tool == "" && mcp.resource == ""',
+    'mcp.resource.startsWith("file:") && claims.sub == "alice"',
+    'mcp.version == "2025-06-18"',
+  ]
+  const rules = conditions.map(condition => ({ condition, action: 'deny' as const }))
+  const { ask, statuses } = await start(t, rules, 'allow')
+  const asked = [message('prompts/get', { name: 'p' }), message('prompts/get', { name: 'q' }), call('p')]
+  assert.deepEqual(await statuses({}, ...asked), [403, 200, 200])
+  assert.deepEqual(await statuses({}, read('file:a'), read('http:a')), [403, 200])
+  assert.deepEqual(await statuses({ sub: 'bob' }, read('file:a')), [200])
+  assert.equal((await ask(message('ping'))).status, 200)
+})
