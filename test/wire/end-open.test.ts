@@ -38,6 +38,13 @@ const beginnings = new Map([
   ],
 ])
 
+const socketHeaders = {
+  ...{ ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'http', ':path': '/socket' },
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+}
+const grpc = { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers' }
+
 /** Begins responses that do not end. */
 const unending: Respond = async ({ target }, wire) => {
   const begun = beginnings.get(target)
@@ -81,6 +88,22 @@ async function openAll(edge: Edge, origin: Origin, visitor: Visitor) {
 }
 
 const outcomes = (edge: Edge) => edge.plane.snapshot.zones.find('localhost')!.metrics.gates.sign_in!
+
+test('without a session, nothing is opened', async t => {
+  const { edge, origin } = await start(t)
+  const nobody = { cookie: `gatehouse-site=${'A'.repeat(43)}` } as Visitor
+  const stream = 'Accept: text/event-stream'
+  for (const fields of [[json], [stream], [json, ...handshake]])
+    assert.equal((await edge.ask(of('GET /socket', nobody, ...fields))).status, 401)
+  const session = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
+  await once(session, 'remoteSettings')
+  for (const headers of [{}, { accept: 'text/event-stream' }, socketHeaders]) {
+    const opened = openStream(session, nobody, headers, headers !== socketHeaders)
+    assert.equal((await responseTo(opened)).status, 401)
+  }
+  assert.equal(origin.requests.length, 0)
+  assert.equal(outcomes(edge).invalid.value, 6)
+})
 
 test('over HTTP/1.1, it ends within a second, and what others have open goes on', async t => {
   const { edge, origin, sessions, visitor, visit } = await start(t)
@@ -147,34 +170,36 @@ test('over HTTP/2, streams end by themselves, and their connection serves on', a
   const other = await visit()
   const session = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
   await once(session, 'remoteSettings')
-  const socketHeaders = {
-    ...{ ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'http', ':path': '/socket' },
-    'sec-websocket-version': '13',
-    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-  }
   const going = openStream(session, other, { ':path': '/stream' })
   await once(going, 'data')
   const stream = openStream(session, visitor, { ':path': '/stream' })
   const events = openStream(session, visitor, { ':path': '/events' })
+  const call = openStream(session, visitor, { ':path': '/stream', ...grpc })
   const upload = openStream(session, visitor, { ':path': '/upload', ':method': 'POST' }, false)
   const socket = openStream(session, visitor, socketHeaders, false)
-  const ended = [stream, events, upload, socket].map(responseTo)
+  const ended = [stream, events, upload, socket, call].map(responseTo)
   upload.write('part')
-  await Promise.all([once(stream, 'data'), once(events, 'data'), once(socket, 'response')])
-  await until(() => origin.wires.length === 5)
+  await Promise.all([
+    once(stream, 'data'),
+    once(events, 'data'),
+    once(socket, 'response'),
+    once(call, 'data'),
+  ])
+  await until(() => origin.wires.length === 6)
   const { clock } = edge.plane
   await sessions.endOne(visitor.user.id, visitor.session.id)
   const endedAt = clock.monotonic()
-  await until(() => edge.accesses.length === 4)
+  await until(() => edge.accesses.length === 5)
   const took = clock.monotonic() - endedAt
   assert.ok(took < 1_000, `${took} ms`)
-  const [streamed, told, uploaded, tunnelled] = await Promise.all(ended)
+  const [streamed, told, uploaded, tunnelled, called] = await Promise.all(ended)
   assert.deepEqual([streamed!.status, streamed!.code], [200, 2])
   assert.match(String(told!.body), /event: error/)
   assert.deepEqual([told!.status, told!.code], [200, 2])
   assert.equal(uploaded!.status, 401)
   assert.deepEqual([tunnelled!.status, tunnelled!.body, tunnelled!.code], [200, close1008, 0])
-  assert.equal(outcomes(edge).ended.value, 4)
+  assert.deepEqual([called!.trailers['grpc-status'], called!.code], ['16', 0])
+  assert.equal(outcomes(edge).ended.value, 5)
   await origin.wires[0]!.send(chunks('more'))
   assert.equal(String((await once(going, 'data'))[0]), 'more')
 })

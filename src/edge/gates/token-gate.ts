@@ -16,7 +16,6 @@ import type { Admission, GateFault, Requester, Watch } from './gate.ts'
 /** Who sends a token, and to what. */
 interface Bearer extends Requester {
   readonly tokens: Pick<TokenVerifier, 'verify' | 'isCurrent' | 'review'>
-  readonly last: LastToken
   /** Whether an authorization server issues access tokens. */
   readonly hasIssuer: boolean
 }
@@ -35,9 +34,9 @@ export class TokenGate {
   }
 
   /** Waits for a token that is not in the cache; never rejects. */
-  check(value: string | null, bearer: Bearer): MaybeAtOnce<Admission | GateFault> {
+  check(value: string | null, last: LastToken, bearer: Bearer): MaybeAtOnce<Admission | GateFault> {
     if (value === null) return this.#refuse('missing', 'missing', bearer)
-    const { tokens, address, last } = bearer
+    const { tokens, address } = bearer
     const token = tokens.verify(value, address, 'route', last)
     return token instanceof Promise
       ? token.then(token => this.#judge(token, bearer))
@@ -70,9 +69,9 @@ export class TokenGate {
     }
   }
 
-  #watch(token: Token, { tokens, last, hasIssuer }: Bearer): Watch {
+  #watch(token: Token, { tokens, hasIssuer }: Bearer): Watch {
     const check = (requester: Requester) => {
-      const bearer = { tokens, last, hasIssuer, ...requester }
+      const bearer = { tokens, hasIssuer, ...requester }
       const faultOf = (verdict: Token | TokenFault) => {
         const outcome = this.#judge(verdict, bearer)
         return 'changes' in outcome ? null : outcome

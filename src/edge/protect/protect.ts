@@ -66,8 +66,8 @@ function tryGate(x: Exchange, gate: Gate): MaybeAtOnce<Outcome> {
   if (gate.kind === 'jwt') return gate.check(token)
   const { ai } = x.plane
   if (ai === null) return withoutTokens
-  const { lastToken: last } = x.client
-  return gate.check(token, { tokens: ai.tokens, last, hasIssuer: Boolean(ai.issuer), ...requesterOf(x) })
+  const { tokens, issuer } = ai
+  return gate.check(token, x.client.lastToken, { tokens, hasIssuer: Boolean(issuer), ...requesterOf(x) })
 }
 
 export function requesterOf(x: Exchange): Requester {

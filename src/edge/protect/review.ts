@@ -25,8 +25,8 @@ export function review(x: Exchange): void {
   if (!(fault instanceof Promise)) return settle(x, watch, fault)
   queried.add(x)
   fault
+    .finally(() => queried.delete(x))
     .then(fault => {
-      queried.delete(x)
       if (x.stage !== 'complete') settle(x, watch, fault)
     })
     .catch(bug => deliverBug(x, bug))
