@@ -18,6 +18,7 @@ import { block, limit, policy } from '../../budgets/policies/specimens.ts'
 import { usualCompression } from '../../help/codings.ts'
 import { ManualClock, patient } from '../../help/clock.ts'
 import { Edge, edgeConfig, listenAt, openAccess, startEdge, zoneTo } from '../../help/edge.ts'
+import { gateOf } from '../../help/issuer.ts'
 import { mmdb } from '../../help/mmdb.ts'
 import { ok, startResponder } from '../../help/origin.ts'
 import { chunks, request } from '../../help/raw.ts'
@@ -647,6 +648,23 @@ test('a request that leads to another zone is not explained', async t => {
   const target = `/v1/${'1'.repeat(32)}/default/openai/v1/models`
   const asked = { ...question, host: 'ai.test', target }
   assert.deepEqual(await edge.plane.explain(asked), { elsewhere: 'account' })
+})
+
+test('a path in other letters than those of a gate is explained by the route that it could be for', async t => {
+  const [root] = edgeConfig([(await startResponder(t, ok('site'))).url]).zones[0]!.routes
+  const routes = [root!, { ...root!, path: '/admin', protect: [gateOf('http://127.0.0.1:9')] }]
+  const edge = await startEdge(t, [], { zone: { routes } })
+  const explained = await explain(edge, { target: '/Admin/x?a' })
+  assert.partialDeepStrictEqual(stepOf(explained, 'locate'), {
+    verdict: 'refuses',
+    reason: 'Origins may read the path as different routes.',
+    compared: [
+      { what: 'host', value: 'site.test', with: 'site.test' },
+      { what: 'path', value: '/Admin/x', with: '/' },
+      { what: 'path in other letters', value: '/Admin/x', with: '/admin' },
+    ],
+  })
+  assert.equal((await explain(edge, { target: '/administrators' })).outcome, 'forwarded')
 })
 
 test('a call to a short route is explained once its account turns out to be the one in question', async t => {
