@@ -21,6 +21,7 @@ export function warn(settings: Settings, findings: Findings): void {
   warnOfProviders(settings.ai, findings)
   warnOfModels(settings.ai, findings)
   warnOfRules(settings, findings)
+  warnOfOpenSignIn(settings, findings)
 }
 
 function warnOfOpenTrust({ trusted_proxies: networks, client_address }: Settings, findings: Findings): void {
@@ -124,4 +125,23 @@ function sendsKeysInTheClear({ url, keys, entra, service_account: account }: Pro
   if (url === null || !url.startsWith('http:')) return false
   const hasKey = keys.value.some(key => key !== null) || entra !== null || account !== null
   return hasKey && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))
+}
+
+/** Whether a condition holds for all cannot be decided. */
+function warnOfOpenSignIn({ zones, people }: Settings, findings: Findings): void {
+  if (people.sign_up.value !== 'open') return
+  const holders = (zones?.value ?? []).flatMap(({ value: zone }) => [
+    zone,
+    ...zone.routes.map(({ value }) => value),
+  ])
+  for (const { value: gate } of holders.flatMap(({ protect }) => protect?.value ?? [])) {
+    const { sign_in: signIn } = gate
+    if (signIn === null) continue
+    const { members_of: accounts, email_domains: domains, when } = signIn.value
+    if (accounts.length > 0 || domains.length > 0 || when !== null || findings.concern(signIn.path)) continue
+    findings.warn(
+      signIn,
+      'people.sign_up is open, so anyone can become a user and pass: set members_of, email_domains or when',
+    )
+  }
 }
