@@ -30,7 +30,11 @@ const gateFor = (...scopes: readonly string[]): TokenGateConfig => ({
 
 /** A site with an open route, one for orders and one for invoices, and another zone. */
 async function start(t: TestContext, trustedProxies: readonly string[] = []) {
-  const origin = await startResponder(t, ok('site'))
+  const origin = await startResponder(t, async ({ target }, wire) => {
+    if (target !== '/films') return ok('site')
+    await wire.send('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart')
+    return undefined
+  })
   const ai = await startAi(t, {}, { h2c: true, trustedProxies })
   const { account, edge, store } = ai
   const route = (path: string, protect: readonly GateConfig[] | null): RouteConfig => ({
@@ -41,6 +45,7 @@ async function start(t: TestContext, trustedProxies: readonly string[] = []) {
     route('/', null),
     route('/orders', [gateFor(...needed)]),
     route('/invoices', [gateFor('orders.read')]),
+    route('/films', [{ ...gateFor('orders.read'), endsOpen: true }]),
   ]
   const hosts = ['site.test', '*.shops.test']
   const zones = [
@@ -219,7 +224,7 @@ test('what the gate decides is counted by zone and outcome', async t => {
   const { token, jwt } = edge.metrics.zone('site').gates
   const counts = Object.entries(token!).map(([outcome, { value }]) => [outcome, value])
   assert.deepEqual(Object.fromEntries(counts), {
-    ...{ passed: 3, missing: 1, invalid: 0, insufficient: 1, refused: 0, unavailable: 0 },
+    ...{ passed: 3, missing: 1, invalid: 0, insufficient: 1, refused: 0, unavailable: 0, ended: 0 },
   })
   assert.equal(jwt, null)
 })
@@ -238,6 +243,28 @@ test('what ends an access token ends it on a connection in use', async t => {
     await end(store, kept)
     assert.equal(await statusOf(), 401, name)
   }
+})
+
+test('with end_open, what ends an access token ends what is open, and so does its expiry', async t => {
+  const { edge, keep, store } = await start(t)
+  const ends = Object.entries(endsOf).filter(([, { status }]) => status.list === 401)
+  const open = async () => {
+    const kept = await keep({ aud: 'http://site.test/films' })
+    const client = await edge.connect()
+    await client.send(request('GET /films', `Authorization: Bearer ${kept.value}`))
+    await client.until('part')
+    return { kept, client }
+  }
+  const expiring = await open()
+  for (const [name, { end }] of ends) {
+    const { kept, client } = await open()
+    await end(store, kept)
+    assert.equal(await client.ending, 'RST', name)
+    assert.equal(edge.accesses.at(-1)!.cause, 'GH_TOKEN_UNKNOWN', name)
+  }
+  t.mock.timers.enable({ apis: ['Date'], now: expiring.kept.credential.expiresAt })
+  assert.equal(await expiring.client.ending, 'RST')
+  assert.equal(edge.accesses.at(-1)!.cause, 'GH_TOKEN_EXPIRED')
 })
 
 test('at its expiry, a token ends on a connection in use', async t => {
