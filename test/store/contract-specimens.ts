@@ -12,6 +12,7 @@ import {
   everybody,
   type Identity,
   type Member,
+  type Passkey,
   type Passkeys,
   type Totp,
   type User,
@@ -242,9 +243,13 @@ export function totp(more: Partial<Totp> = {}): Totp {
 }
 
 export function passkeys(): Passkeys {
+  return { keys: [passkey()], challengedAt: birth + 1 }
+}
+
+export function passkey(more: Partial<Passkey> = {}): Passkey {
   const times = { createdAt: birth, usedAt: birth + 1 }
   const of = { host: 'id.example', transports: ['internal'], name: 'Zoë’s key', counter: 4_294_967_295 }
-  return { keys: [{ id: hex(32), publicKey: 'pQECAyYg-_', ...of, ...times }], challengedAt: birth + 1 }
+  return { id: hex(32), publicKey: 'pQECAyYg-_', ...of, ...times, ...more }
 }
 
 export function member(more: Partial<Member> = {}): Member {

@@ -13,7 +13,7 @@ interface Invitee {
 }
 
 /** Members of responses, which a change must repeat unmodified. */
-const responseMembers = ['id', 'email', 'email_verified', 'status', 'user'] as const
+const responseMembers = ['id', 'email', 'email_verified', 'status', 'group_roles', 'user'] as const
 
 export function readInvitee(body: unknown): Invitee | readonly Fault[] {
   const faults: Fault[] = []

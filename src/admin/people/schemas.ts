@@ -78,6 +78,7 @@ export const changedMember = closed(
     email: about('As responses show it; read-only.', text),
     email_verified: readOnly,
     status: about('As responses show it; read-only.', status),
+    group_roles: readOnly,
     user: readOnly,
   },
 )
@@ -93,13 +94,26 @@ const person = {
   two_factor_authentication_enabled: flag,
 }
 
+const passkey = open({
+  name: about('Given by its owner.', text),
+  created_at: time,
+  last_used_at: orNull(time),
+})
+
 const shownMember: Members = {
   id,
   email: text,
   email_verified: emailVerified,
   status,
   roles: listOf(named('Role')),
-  user: about('Of a person who has not accepted yet, only the address is shown.', open(person)),
+  group_roles: about(
+    'The ids of those roles that a group at the OpenID provider gave: each sign-in there gives or takes them.',
+    listOf(roleId),
+  ),
+  user: about(
+    'Of a person who has not accepted yet, only the address is shown.',
+    open({ ...person, passkeys: listOf(passkey) }),
+  ),
 }
 
 export const member = open(shownMember)

@@ -11,12 +11,21 @@ export interface Member {
   readonly email: string
   readonly status: 'accepted' | 'pending' | 'rejected'
   readonly roles: readonly Role[]
+  /** Ids of those that a group at the OpenID provider gave. */
+  readonly group_roles: readonly string[]
   readonly user: {
     readonly id: string
     readonly first_name: string | null
     readonly last_name: string | null
     readonly two_factor_authentication_enabled: boolean
+    readonly passkeys: readonly Passkey[]
   }
+}
+
+export interface Passkey {
+  readonly name: string
+  readonly created_at: string
+  readonly last_used_at: string | null
 }
 
 export interface Account {

@@ -8,9 +8,9 @@ import type { Draft } from '../parts/draft.ts'
 import { checkboxes, textField } from '../parts/fields.ts'
 import { confirmationPage, dangerZone, draftForm } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
-import { shownOnce } from '../parts/values.ts'
+import { shownOnce, time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
-import { type Account, type Member, nameOf, type Role, rolesInWords } from './member.ts'
+import { type Account, type Member, nameOf, type Passkey, type Role, rolesInWords } from './member.ts'
 
 interface MemberList {
   readonly account: Account
@@ -135,12 +135,24 @@ export function memberView(one: OneMember): View {
     title: nameOf(member) ?? member.email,
     crumbs: crumbsOf(account),
     status: draft.status,
-    content: html`<div class="card">${factsOf(member)}</div>${mayWrite && [isPending && linkCard(one), rolesCard(one), dangerZone(isPending ? dangers.slice(1) : dangers)]}`,
+    content: html`<div class="card">${factsOf(member)}</div>${passkeysCard(member)}${mayWrite && [isPending && linkCard(one), rolesCard(one), dangerZone(isPending ? dangers.slice(1) : dangers)]}`,
   }
 }
 
 function linkCard({ linkFrame }: OneMember): Html {
   return html`<div class="card"><h2>Invitation</h2><p>The link was shown once. If it is lost, make another: the old one stops working.</p>${form(linkFrame, button('Create another link', 'plain'))}</div>`
+}
+
+/** They are their owner's: nobody in the account can remove one. */
+function passkeysCard({ email, user: { passkeys } }: Member): Html | false {
+  if (passkeys.length === 0) return false
+  const columns = [
+    { title: 'Name', isName: true, cell: ({ name }: Passkey) => isolated(name) },
+    { title: 'Added', cell: ({ created_at: at }: Passkey) => time(at) },
+    { title: 'Last used', cell: ({ last_used_at: at }: Passkey) => time(at) },
+  ]
+  return html`<div class="card"><h2>Passkeys</h2>${table('Passkeys of this person', columns, passkeys)}
+<p class="hint">Only the person can remove one. If they have lost all that they sign in with, create a recovery link on the machine of the gateway, which removes their password and passkeys: <code>gatehouse user invite ${isolated(email)}</code></p></div>`
 }
 
 function rolesCard({ rolesFrame, draft, roles, account, member }: OneMember): Html {
@@ -152,7 +164,7 @@ function rolesCard({ rolesFrame, draft, roles, account, member }: OneMember): Ht
       send: 'Save the roles',
       ...(draft.status !== undefined && { cancel: paths.member(account, member.id) }),
     },
-    rolesField(draft, roles),
+    rolesField(draft, roles, member.group_roles),
   )
 }
 
@@ -187,13 +199,20 @@ export function removalView({ account, member, frame }: Change): View {
   })
 }
 
-function rolesField(draft: Draft, roles: readonly Role[]): Html {
+function rolesField(draft: Draft, roles: readonly Role[], ofGroups: readonly string[] = []): Html {
   return checkboxes(draft, {
     name: 'roles',
     label: 'Roles',
-    options: roles.map(({ id, name, description }) => ({ value: id, label: name, hint: description })),
+    options: roles.map(({ id, name, description }) => ({
+      value: id,
+      label: name,
+      hint: ofGroups.includes(id) ? `${description} ${ofGroup}` : description,
+    })),
   })
 }
+
+const ofGroup =
+  'From a group at the OpenID provider: if you take it away, the next sign-in there gives it again.'
 
 const factsOf = (member: Member) =>
   facts([

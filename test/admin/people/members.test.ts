@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { digestOfValue } from '../../../src/people/records/secret-value.ts'
 import { everybody } from '../../../src/store/records/people.ts'
+import { passkey } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
 import { type Reply, startApi } from '../api.ts'
 import { keepMember, role } from './people.ts'
@@ -60,7 +61,8 @@ test('a role is of a group until it is taken away, and given by hand after that'
 test('an invitation does not tell whether the person is known', async t => {
   const { ask, kept } = await startApi(t)
   const totp = { sealed: 'x', lastStep: 0, recoveryCodes: [], confirmedAt: 1 }
-  const ofUser = { totp, emailVerifiedAt: 1 }
+  const passkeys = { keys: [passkey()], challengedAt: 0 }
+  const ofUser = { totp, emailVerifiedAt: 1, passkeys }
   const known = await keepMember(kept, [role.reader], { account: '2'.repeat(32), ofUser })
   const viewOf = async (email: string) => {
     const { result } = (await ask('POST', '/members', { body: { email, roles: [role.reader] } })).json
@@ -69,7 +71,10 @@ test('an invitation does not tell whether the person is known', async t => {
     return user
   }
   const names = { first_name: null, last_name: null }
-  const nobody = { email_verified: false, ...names, two_factor_authentication_enabled: false }
+  const nobody = {
+    ...{ email_verified: false, ...names, two_factor_authentication_enabled: false },
+    passkeys: [],
+  }
   assert.deepEqual(await viewOf(known.user.email), nobody)
   assert.deepEqual(await viewOf('unknown@example.com'), nobody)
 
@@ -77,6 +82,36 @@ test('an invitation does not tell whether the person is known', async t => {
   await kept.members.replace({ ...record, status: 'accepted' }, version)
   const accepted = (await ask('GET', `/members/${record.id}`)).json.result.user
   assert.deepEqual([accepted.first_name, accepted.two_factor_authentication_enabled], ['Ada', true])
+})
+
+test('passkeys of members are shown by name and times alone', async t => {
+  const { ask, kept } = await startApi(t)
+  const keys = [
+    passkey({ name: 'Phone', createdAt: 1_000, usedAt: 2_000 }),
+    passkey({ name: 'Key', usedAt: null }),
+  ]
+  const ofUser = { passkeys: { keys, challengedAt: 0 } }
+  const { member } = await keepMember(kept, [role.reader], { ofUser })
+  const { result } = (await ask('GET', `/members/${member.id}`)).json
+  assert.deepEqual(result.user.passkeys, [
+    { name: 'Phone', created_at: '1970-01-01T00:00:01.000Z', last_used_at: '1970-01-01T00:00:02.000Z' },
+    { name: 'Key', created_at: new Date(keys[1]!.createdAt).toISOString(), last_used_at: null },
+  ])
+})
+
+test('roles that a group gave are told apart, and stay so until they are taken away', async t => {
+  const { ask, kept } = await startApi(t)
+  const groupRoles = [role.reader, role.gateways]
+  const { member } = await keepMember(kept, [role.clients, role.reader, role.gateways], { groupRoles })
+  const path = `/members/${member.id}`
+  const { result: shown } = (await ask('GET', path)).json
+  assert.deepEqual(shown.group_roles, groupRoles)
+  assert.equal((await ask('GET', '/members?per_page=50')).json.result.at(-1).group_roles.length, 2)
+  const put = async (...ids: string[]) =>
+    (await ask('PUT', path, { body: { ...shown, roles: ids.map(id => ({ id })) } })).json.result.group_roles
+  assert.deepEqual(await put(role.clients, role.reader), [role.reader])
+  assert.deepEqual(await put(role.clients), [])
+  assert.deepEqual(await put(role.clients, role.reader), [], 'given by hand now')
 })
 
 test('members are shown with whether their address is verified', async t => {

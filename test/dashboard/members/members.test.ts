@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keepMember, role } from '../../admin/people/people.ts'
 import { everybody } from '../../../src/store/records/people.ts'
-import { oauthGrant as grant, totp } from '../../store/contract-specimens.ts'
+import { oauthGrant as grant, passkey, totp } from '../../store/contract-specimens.ts'
 import { openDashboard } from '../site.ts'
 
 const roleField = (id: string) => ({ [`roles.${id}`]: 'on' })
@@ -70,6 +70,22 @@ test('roles are changed, unless somebody did so meanwhile', async t => {
   assert.match(late.text, /Roles OAuth Client Write/)
   await late.submit(`${path}/roles`, roleField(role.gateways))
   assert.deepEqual(await names(), ['AI Gateway Admin'])
+})
+
+test('a role of a group says where it is from, and passkeys are listed for those who cannot remove them', async t => {
+  const { base, get, kept } = await openDashboard(t)
+  const plain = await keepMember(kept, [role.reader])
+  const groupRoles = [role.gateways]
+  const keys = [passkey({ name: '<Phone>', usedAt: null })]
+  const ofUser = { passkeys: { keys, challengedAt: 0 } }
+  const { member } = await keepMember(kept, [role.reader, role.gateways], { groupRoles, ofUser })
+  const { text, body } = await get(`${base}/members/${member.id}`)
+  assert.equal(text.match(/From a group at the OpenID provider/g)?.length, 1)
+  assert.match(text, /change gateways and their logs\. From a group/)
+  assert.match(text, /Passkeys.*<Phone>.*never.*Only the person can remove one/)
+  assert.ok(!body.includes(keys[0]!.id))
+  const other = await get(`${base}/members/${plain.member.id}`)
+  assert.doesNotMatch(other.text, /From a group|Passkeys/)
 })
 
 test('a member is signed out, and removed', async t => {

@@ -28,8 +28,10 @@ export function listRoles(input: Input): Promise<number> {
 const memberHead = ['MEMBER ID', 'STATUS', 'EMAIL', 'ROLES']
 const roleHead = ['ROLE ID', 'NAME', 'DESCRIPTION']
 
-function memberCells({ id, status, email, roles }: ShownMember): string[] {
-  return [id, status, email, roles.map(({ name }) => name).join(', ')]
+/** Marks the roles that a group gave: whoever takes one away sees it again. */
+function memberCells({ id, status, email, roles, group_roles: ofGroups = [] }: ShownMember): string[] {
+  const names = roles.map(({ id, name }) => (ofGroups.includes(id) ? `${name} (group)` : name))
+  return [id, status, email, names.join(', ')]
 }
 
 function roleCells({ id, name, description }: ShownRole): string[] {
@@ -84,6 +86,8 @@ interface ShownMember {
   readonly email: string
   readonly status: string
   readonly roles: readonly ShownRole[]
+  /** Absent from earlier gateways. */
+  readonly group_roles?: readonly string[]
   readonly invitation_url?: string
 }
 

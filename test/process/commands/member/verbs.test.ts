@@ -54,12 +54,15 @@ test('list shows everybody, or those of a status', async t => {
   const { member, kept } = await start(t)
   const { member: one } = await keepMember(kept, [role.super], { ofUser: { email: 'a@example.com' } })
   await keepMember(kept, [role.reader], { status: 'pending', ofUser: { email: 'b@example.com' } })
+  const ofGroup = { groupRoles: [role.reader], ofUser: { email: 'c@example.com' } }
+  await keepMember(kept, [role.gateways, role.reader], ofGroup)
   const { stdout } = await member('list')
   assert.match(stdout, /^MEMBER ID +STATUS +EMAIL +ROLES\n/)
   assert.match(
     stdout,
     new RegExp(`^${one.id}  accepted  a@example\\.com  Super Administrator - All Privileges$`, 'm'),
   )
+  assert.match(stdout, /c@example\.com +AI Gateway Admin, Administrator Read Only \(group\)\n/)
   const pending = JSON.parse((await member('list', '--status', 'pending', '--json')).stdout)
   assert.deepEqual(
     pending.map(({ email }: { email: string }) => email),
