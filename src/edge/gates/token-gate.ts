@@ -106,8 +106,10 @@ export class TokenGate {
 const errors = { missing: null, invalid: 'invalid_token', insufficient: 'insufficient_scope' } as const
 
 function isFor(actor: Actor, resource: URL | null): boolean {
-  return resource !== null && audienceOf(actor).has(resourceUrl(resource))
+  return resource !== null && audienceOf(actor).has(textOf(resource))
 }
+
+const textOf = memoizeEach((resource: URL) => resourceUrl(resource))
 
 const audienceOf = memoizeEach(
   ({ resources = [] }: Actor) => new Set(resources.map(normalResource).filter(one => one !== null)),

@@ -1,5 +1,6 @@
 // Whether one of the gates of the route lets a request in, and what its origin learns of that.
 
+import { memoizeEach, memoizeLast } from '../../base/memo.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { field } from '../../http1/fields/fields.ts'
 import { RequestHead } from '../../http1/heads/request-head.ts'
@@ -12,6 +13,7 @@ import { publicOriginInZone } from '../exchange/public-origin.ts'
 import { hasPassedHere } from '../exchange/passed-here.ts'
 import type { Admission, GateFault, Requester } from '../gates/gate.ts'
 import type { Gate } from '../gates/gates.ts'
+import type { EdgeRoute } from '../snapshot/snapshot.ts'
 import { askAuthorizer, relay } from './ask-authorizer.ts'
 import { isNavigation, leadToSignIn, siteCookieOf } from './site-sign-in.ts'
 
@@ -67,7 +69,8 @@ function tryGate(x: Exchange, gate: Gate): MaybeAtOnce<Outcome> {
   const { ai } = x.plane
   if (ai === null) return withoutTokens
   const { tokens, issuer } = ai
-  return gate.check(token, x.client.lastToken, { tokens, hasIssuer: Boolean(issuer), ...requesterOf(x) })
+  const { address, resource } = requesterOf(x)
+  return gate.check(token, x.client.lastToken, { tokens, hasIssuer: Boolean(issuer), address, resource })
 }
 
 export function requesterOf(x: Exchange): Requester {
@@ -77,8 +80,13 @@ export function requesterOf(x: Exchange): Requester {
 /** The URL of the route as the client reaches it. */
 export function resourceFor(x: Exchange): URL | null {
   const origin = publicOriginInZone(x)
-  return origin === null ? null : resourceAt(origin, x.route!.config.path)
+  return origin === null ? null : resourceOf(x.route!)(origin)
 }
+
+/** Most clients name a route by one URL. */
+const resourceOf = memoizeEach(({ config }: EdgeRoute) =>
+  memoizeLast((origin: string) => resourceAt(origin, config.path)),
+)
 
 const withoutTokens: GateFault = {
   kind: 'unavailable',
@@ -116,6 +124,7 @@ function passesAgain(x: Exchange, gates: readonly Gate[]): boolean {
   if (!passage.admission.isCurrent()) return false
   note(x, passage.gate, passage.admission)
   x.admission = passage.admission
+  if (passage.outgoing === passage.head) return true
   if (passage.head !== x.head) x.outgoing = withLinesOf(passage.outgoing, x.head)
   else x.outgoing = x.head.isRepeated ? passage.outgoing.repeated() : passage.outgoing
   return true
@@ -131,7 +140,7 @@ function withLinesOf(outgoing: RequestHead, head: RequestHead): RequestHead {
 
 function pass(x: Exchange, gates: readonly Gate[], gate: Gate, admission: Admission): null {
   const { head } = x
-  const outgoing = Object.assign(new RequestHead(), head, admission.changes.applyTo(head))
+  const outgoing = outgoingFor(head, admission)
   x.admission = admission
   x.outgoing = outgoing
   x.client.last.passage = { head, gates, gate, admission, outgoing }
@@ -140,11 +149,14 @@ function pass(x: Exchange, gates: readonly Gate[], gate: Gate, admission: Admiss
 
 /** An origin may read who it is from on an open path, too. */
 function admitStranger(x: Exchange, admission: Admission): null {
-  const { head } = x
   x.admission = admission
-  if (admission.changes.concernsAnyOf(head.fields))
-    x.outgoing = Object.assign(new RequestHead(), head, admission.changes.applyTo(head))
+  x.outgoing = outgoingFor(x.head, admission)
   return null
+}
+
+/** The head itself if nothing changes. */
+function outgoingFor(head: RequestHead, { changes }: Admission): RequestHead {
+  return changes.changesNothingIn(head.fields) ? head : head.withLines(changes.applyTo(head))
 }
 
 function refuseFor(x: Exchange, faults: readonly GateFault[]): Refusal | 'responded' {

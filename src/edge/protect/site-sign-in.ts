@@ -6,6 +6,8 @@ import { ownCookieIn, ownCookies } from '../../http1/fields/own-cookies.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { ownStatusLines } from '../exchange/status-lines.ts'
 
+const secureName = `__Host-${ownCookies.site}`
+
 /** A longer one would not fit into the addresses on the way. */
 const maxTarget = 2_000
 
@@ -13,8 +15,10 @@ const maxTarget = 2_000
 export function siteCookieOf({ head: { fields, ids }, scheme, host }: Exchange): string | null {
   const isSecure = scheme === 'https'
   if (!isSecure && !isLoopback(host)) return null
-  const values = ids.flatMap((id, i) => (id === field.cookie ? fields[2 * i + 1]! : []))
-  return ownCookieIn(values, isSecure ? `__Host-${ownCookies.site}` : ownCookies.site)
+  const values: string[] = []
+  for (let at = ids.indexOf(field.cookie); at !== -1; at = ids.indexOf(field.cookie, at + 1))
+    values.push(fields[2 * at + 1]!)
+  return ownCookieIn(values, isSecure ? secureName : ownCookies.site)
 }
 
 /** Whether a person would see the response as a page of its own, and nothing is lost by another one. */

@@ -61,11 +61,14 @@ export class HeaderRules {
 /** The fields to remove, whoever sent them, and to set. */
 export class HeaderChanges {
   readonly #names: ReadonlySet<string>
+  /** One bit for each length that a name has, modulo 32: most other names have another one. */
+  readonly #lengths: number
   readonly #fields: readonly string[]
   readonly #ids: readonly FieldId[]
 
   constructor(names: ReadonlySet<string>, fields: readonly string[], ids: readonly FieldId[]) {
     this.#names = names
+    this.#lengths = [...names].reduce((lengths, { length }) => lengths | (1 << length), 0)
     this.#fields = fields
     this.#ids = ids
   }
@@ -92,7 +95,12 @@ export class HeaderChanges {
   }
 
   concerns(name: string): boolean {
-    return this.#names.has(asRead(name))
+    return (this.#lengths & (1 << name.length)) !== 0 && this.#names.has(asRead(name))
+  }
+
+  /** Whether it leaves a message as it is, given as names and values in turns. */
+  changesNothingIn(fields: readonly string[]): boolean {
+    return this.#fields.length === 0 && !this.concernsAnyOf(fields)
   }
 
   /** Of names and values in turns. */

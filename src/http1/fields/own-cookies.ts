@@ -56,10 +56,15 @@ export function withoutOwnCookies(value: string): string | null {
  * one may be planted. Its form is for the caller to check.
  */
 export function ownCookieIn(values: readonly string[], name: string): string | null {
-  const pairs = values.filter(value => value.includes(mark)).flatMap(value => value.split(';'))
-  const starts = `${name}=`
-  const own = pairs.map(pair => pair.replace(/^[ \t]+|[ \t]+$/g, '')).filter(pair => pair.startsWith(starts))
-  return own.length === 1 ? own[0]!.slice(starts.length) : null
+  let own: string | null = null
+  for (const value of values)
+    for (let at = value.indexOf(name); at !== -1; at = value.indexOf(name, at + name.length)) {
+      const from = at + name.length
+      if (value.charCodeAt(from) !== equals || !beginsPair(value, at)) continue
+      if (own !== null) return null
+      own = valueAt(value, from + 1)
+    }
+  return own
 }
 
 /** Even without a name: browsers send such a value alone (RFC 6265bis section 5.7). */
@@ -67,6 +72,19 @@ export function setsOwnCookie(value: string): boolean {
   if (!value.includes(mark)) return false
   const end = value.indexOf(';')
   return isOwn(end === -1 ? value : value.slice(0, end))
+}
+
+function beginsPair(value: string, at: number): boolean {
+  let before = at - 1
+  while (isBlank(value.charCodeAt(before))) before--
+  return before < 0 || value.charCodeAt(before) === semicolon
+}
+
+function valueAt(value: string, from: number): string {
+  let end = value.indexOf(';', from)
+  if (end === -1) end = value.length
+  while (end > from && isBlank(value.charCodeAt(end - 1))) end--
+  return value.slice(from, end)
 }
 
 /** A comma counts too: readers of RFC 2965 split there, and hops may join several fields with it. */
@@ -89,7 +107,11 @@ function isOwn(pair: string): boolean {
 }
 
 function isAround(code: number): boolean {
-  return code === 0x20 || code === 0x09 || code === 0x22
+  return isBlank(code) || code === 0x22
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
 }
 
 const semicolon = 0x3b

@@ -3,7 +3,7 @@
 import { ownText } from '../../base/text/own-text.ts'
 import { BodyReader, noBody } from '../body/body.ts'
 import { connectionOptions } from '../fields/connection-options.ts'
-import { crossingLines, equalsIgnoreCase, type FieldId, field } from '../fields/fields.ts'
+import { crossingLines, equalsIgnoreCase, type FieldId, type FieldLines, field } from '../fields/fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from '../fields/field-lines.ts'
 import { type HeadFault, type RequestLine, readRequestLine, settleTarget } from './request-line.ts'
 
@@ -84,6 +84,12 @@ export class RequestHead implements FieldReader, RequestLine {
   takeLines(from: RequestHead): void {
     this.fields = from.fields
     this.ids = from.ids
+    this.#takeFacts(from)
+    this.#crossing = from.#flatCrossing()
+    this.#isFlat = from.#isFlat
+  }
+
+  #takeFacts(from: RequestHead): void {
     this.host = from.host
     this.contentLength = from.contentLength
     this.chunked = from.chunked
@@ -95,8 +101,23 @@ export class RequestHead implements FieldReader, RequestLine {
     this.traceparent = from.traceparent
     this.tracestate = from.tracestate
     this.connection = from.connection
-    this.#crossing = from.#flatCrossing()
-    this.#isFlat = from.#isFlat
+  }
+
+  /** Returns the head with other lines; what it says of the message remains. */
+  withLines({ fields, ids, hopByHop }: Pick<FieldLines, 'fields' | 'ids' | 'hopByHop'>): RequestHead {
+    const head = new RequestHead()
+    head.method = this.method
+    head.target = this.target
+    head.minor = this.minor
+    head.version = this.version
+    head.#takeFacts(this)
+    head.keepAlive = this.keepAlive
+    head.upgrade = this.upgrade
+    head.fault = this.fault
+    head.fields = fields as string[]
+    head.ids = ids as FieldId[]
+    head.hopByHop = hopByHop
+    return head
   }
 
   /** Sets another Content-Length, in the line with this number. */

@@ -93,6 +93,21 @@ test('one of ours is read only where it comes once, whatever else comes with it'
   )
 })
 
+test('one of ours is what splitting at semicolons finds', () => {
+  const name = 'gatehouse-site'
+  const value = fc.string({ unit: fc.constantFrom('a', ' ', '\t', ';', '=', '=v', name) })
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 3 }), values => {
+      const pairs = values
+        .flatMap(value => value.split(';'))
+        .map(pair => pair.replace(/^[ \t]+|[ \t]+$/g, ''))
+      const own = pairs.filter(pair => pair.startsWith(`${name}=`)).map(pair => pair.slice(name.length + 1))
+      equal(ownCookieIn(values, name), own.length === 1 ? own[0] : null)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
 test('among any cookies exactly ours are left out, and what was left out once stays out', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'B', ' ', '\t', '"', '=', '$', '_', '-', '\xe9') })
   const other = fc.tuple(text, text).map(([name, value]) => `x${name}=${value}`)

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { crossingLines } from '../../../src/http1/fields/fields.ts'
+import { crossingLines, field } from '../../../src/http1/fields/fields.ts'
 import { endOfHead, mayContinue } from '../../../src/http1/fields/field-lines.ts'
 import {
   overLimit,
@@ -38,6 +38,23 @@ test('a request with more than 1024 characters of connection options is refused'
   const connection = (options: string) => `GET / HTTP/1.1\r\nHost: a\r\nConnection: ${options}\r\n\r\n`
   ok(typeof parse(connection('x,'.repeat(512)), roomy) === 'object')
   equal(parse(connection('x,'.repeat(513)), roomy), 'http_headers_exceed_limit')
+})
+
+test('a head with other lines differs from it in nothing else', () => {
+  const lines = [
+    'POST /a?b HTTP/1.0',
+    ...['Host: a', 'Content-Length: 3', 'Connection: keep-alive, X-Hop', 'X-Hop: 1', 'Expect: 100-continue'],
+    ...['Accept: text/html', 'X-Forwarded-For: 192.0.2.1', 'Via: 1.1 x', 'CDN-Loop: y'],
+    ...['traceparent: 00-a', 'tracestate: k=v'],
+  ]
+  const upgrading = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'
+  const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+  for (const head of [`${lines.join('\r\n')}\r\n\r\n`, upgrading, chunked].map(accepted)) {
+    const others = { fields: ['X-User', 'u'], ids: [field.other], hopByHop: null }
+    const changed = head.withLines(others)
+    deepEqual({ ...changed }, { ...head, ...others })
+    equal(changed.crossing(), 'X-User: u\r\n')
+  }
 })
 
 describe('the lines that are passed on', () => {
