@@ -244,7 +244,8 @@ function sum(counts: readonly number[] | null): number | null {
 function parse(object: string): Record<string, unknown> | null {
   if (object === '') return null
   try {
-    return JSON.parse(object)
+    const value = JSON.parse(object)
+    return isObject(value) ? value : null
   } catch {
     return null
   }

@@ -263,6 +263,12 @@ test('arguments of a tool call are not read as usage of Ollama', () => {
   deepEqual(read(JSON.stringify({ ...asked, message, ...ollamaEnd })), ['llama3.2', 26, 298])
 })
 
+test('a usage that is no object is none', () => {
+  for (const usage of ['', 'x', 0, 5, true, null, [], [1]])
+    for (const name of ['usage', 'usageMetadata'])
+      deepEqual(read(JSON.stringify({ [name]: usage })), [null, null, null])
+})
+
 test('any text is read without throwing', () => {
   const piece = fc.constantFrom(
     '"usage"',
