@@ -23,6 +23,9 @@ export class Certificate {
     this.names = namesIn(subjectAltName ?? '')
     this.notBefore = validFromDate.getTime()
     this.notAfter = validToDate.getTime()
+    // OpenSSL accepts a malformed time until it verifies the certificate.
+    if (Number.isNaN(this.notBefore) || Number.isNaN(this.notAfter))
+      throw new TypeError('the validity of the certificate cannot be read')
     this.keyType = publicKey.asymmetricKeyType!
   }
 

@@ -7,10 +7,11 @@ interface PemBlock {
   readonly text: string
 }
 
-/** Whether a text begins with a readable certificate. */
+/** Whether a text begins with a readable certificate; OpenSSL reads the times of its validity only later. */
 export function isCertificate(pem: string): boolean {
   try {
-    return new X509Certificate(pem) !== null
+    const { validFromDate, validToDate } = new X509Certificate(pem)
+    return !Number.isNaN(validFromDate.getTime()) && !Number.isNaN(validToDate.getTime())
   } catch {
     return false
   }

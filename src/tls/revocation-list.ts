@@ -16,7 +16,7 @@ const integer = 0x02
 const utcTime = 0x17
 const generalizedTime = 0x18
 
-/** Reads a list in PEM that OpenSSL has already accepted. */
+/** Reads a list in PEM that OpenSSL has already accepted; a malformed time, which it may have, is NaN. */
 export function readRevocationList(pem: string): RevocationList {
   const der = Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64')
   const [list] = partsOf(der)

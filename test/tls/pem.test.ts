@@ -1,11 +1,13 @@
 // Blocks of PEM in texts of all kinds.
 
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, throws } from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
+import { createSecureContext } from 'node:tls'
 import fc from 'fast-check'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
-import { isEncrypted, pemBlocks, readPem, sortPem } from '../../src/tls/pem.ts'
+import { Certificate } from '../../src/tls/certificate.ts'
+import { isCertificate, isEncrypted, pemBlocks, readPem, sortPem } from '../../src/tls/pem.ts'
 
 const { cert, key } = selfSigned('a.test')
 const certificate = cert.trim()
@@ -91,4 +93,15 @@ test('keys with a passphrase are told from those without, in either form', () =>
     privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' },
   })
   deepEqual([isEncrypted(privateKey), isEncrypted(legacy), isEncrypted(key)], [true, true, false])
+})
+
+test('a certificate whose validity cannot be read is none, though OpenSSL would take it', () => {
+  equal(isCertificate(certificate), true)
+  const der = Buffer.from(certificate.replaceAll(/-----[^-]+-----/g, ''), 'base64')
+  const at = der.indexOf('Z', der.indexOf(Buffer.from([0x17, 13])))
+  der[at - 1] = 0x78
+  const malformed = `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`
+  createSecureContext({ ca: malformed })
+  equal(isCertificate(malformed), false)
+  throws(() => new Certificate(malformed), /validity/)
 })

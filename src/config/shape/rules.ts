@@ -14,6 +14,7 @@ import {
   type Reading,
 } from '../../base/text/quantity.ts'
 import { isCertificate, isEncrypted, pemBlocks, readPem, sortPem } from '../../tls/pem.ts'
+import { readRevocationList } from '../../tls/revocation-list.ts'
 import { parseSecretKey } from './secret-key.ts'
 import { formed, type Rule } from './shape.ts'
 import type { TextForm } from './value-schema.ts'
@@ -291,7 +292,9 @@ function orOff(rule: Rule<number>): Rule<number> {
 }
 
 function isRevocationList(pem: string): boolean {
-  return isReadable(() => createSecureContext({ crl: pem }))
+  if (!isReadable(() => createSecureContext({ crl: pem }))) return false
+  const { thisUpdate, nextUpdate } = readRevocationList(pem)
+  return !Number.isNaN(thisUpdate) && !Number.isNaN(nextUpdate)
 }
 
 function isPrivateKey(pem: string): boolean {
