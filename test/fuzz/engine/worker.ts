@@ -1,0 +1,44 @@
+// Fuzzes one target in a thread of its own, which may hang or run out of memory.
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { targetNamed } from '../targets.ts'
+import { Attempts } from './attempts.ts'
+import { Coverage } from './coverage.ts'
+import { Fuzzer } from './fuzzer.ts'
+import { readInputs, writeInputs } from './corpus-file.ts'
+import { InputSlot } from './input-slot.ts'
+
+/** What the thread is to do. */
+export interface Task {
+  readonly name: string
+  /** Null for the corpus alone. */
+  readonly minutes: number
+  readonly seed: number
+  readonly corpus: string
+  readonly slot: SharedArrayBuffer
+}
+
+const { name, minutes, seed, corpus, slot } = workerData as Task
+const port = parentPort!
+
+const coverage = new Coverage()
+const target = await targetNamed(name)
+coverage.watch(target.covers ?? ['src/'])
+const current = new InputSlot(slot)
+const attempts = new Attempts(target, input => current.put(input))
+const fuzzer = new Fuzzer(target, coverage, attempts, seed, fault => port.postMessage({ fault }))
+
+const seeds = target.seeds.map(seed => (typeof seed === 'string' ? Buffer.from(seed, 'latin1') : seed))
+fuzzer.begin([...readInputs(corpus), ...seeds])
+port.postMessage({ figures: fuzzer.figures })
+const end = performance.now() + minutes * 60_000
+let isNext = performance.now() + 10_000
+while (performance.now() < end && fuzzer.mayGoOn) {
+  fuzzer.step()
+  if (performance.now() < isNext) continue
+  isNext = performance.now() + 10_000
+  port.postMessage({ figures: fuzzer.figures })
+}
+const { executions, faults, reached, known } = fuzzer.figures
+const room = writeInputs(corpus, fuzzer.smallestCorpus())
+port.postMessage({ figures: { ...fuzzer.figures, executions, faults, reached, known }, room })
