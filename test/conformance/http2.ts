@@ -4,15 +4,22 @@
 // Ends with code 1 unless all pass.
 
 import { http2Cases, runHttp2Case } from './http2/run.ts'
+import { startOrigin } from './origin.ts'
 import { optionsOf, runCases } from './run.ts'
+import { startTarget } from './targets.ts'
 
 const options = optionsOf()
-const other = options.tls ? 'plain' : 'tls'
+const { tls } = options
+const origin = await startOrigin()
+const target = await startTarget(options.target, { routes: [{ path: '/', port: origin.port }], version: 1 })
+const port = tls ? target.ports.tls : target.ports.h2c
 
 await runCases(
-  http2Cases.filter(({ only }) => only !== other),
+  http2Cases.filter(({ only }) => only !== (tls ? 'plain' : 'tls')),
   options,
+  target,
   ({ expectation }) => expectation.words,
-  (of, { ports }, from) =>
-    runHttp2Case(of, { port: options.tls ? ports.tls : ports.h2c, tls: options.tls, from }),
+  (of, from) => runHttp2Case(of, { port, tls, from }),
 )
+origin.close()
+await target.stop()

@@ -6,30 +6,34 @@ const usual = 4_000
 const slack = 500
 
 export class Patience {
-  #wake: () => void = () => {}
+  readonly #waiting = new Set<() => void>()
   #isEnded = false
 
   /** To be called when there is news. */
   wake(): void {
-    this.#wake()
+    for (const resume of this.#waiting) resume()
   }
 
   end(): void {
     this.#isEnded = true
-    this.#wake()
+    this.wake()
   }
 
   /** Waits until something holds, or nothing has come for so many ms. */
   async until(holds: () => boolean, ms = usual): Promise<void> {
     while (!holds() && !this.#isEnded) {
       const { promise, resolve } = Promise.withResolvers<boolean>()
-      this.#wake = () => resolve(true)
+      const resume = () => resolve(true)
+      this.#waiting.add(resume)
       const began = performance.now()
       const timer = setTimeout(() => resolve(false), ms)
       const hasNews = await promise
       clearTimeout(timer)
-      // Both sides may have been stopped: what came meanwhile is read after the timers.
-      if (!hasNews && performance.now() - began < ms + slack) return
+      this.#waiting.delete(resume)
+      if (hasNews) continue
+      // What came while this process had to wait is read after its timers.
+      await new Promise(resolve => setImmediate(resolve))
+      if (performance.now() - began < ms + slack) return
     }
   }
 }

@@ -2,8 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import type { Case, Verdict } from './case.ts'
-import { startOrigin } from './origin.ts'
-import { type Target, type TargetName, startTarget, targetNames } from './targets.ts'
+import { type Target, type TargetName, targetNames } from './targets.ts'
 
 export interface Options {
   readonly target: TargetName
@@ -49,41 +48,38 @@ export function addressOf(n: number): string {
   return `127.${1 + ((n >> 16) & 127)}.${(n >> 8) & 255}.${1 + (n % 254)}`
 }
 
-/** Runs the cases against the target that the command names, prints what did not pass, and sets the exit code. */
+/** Runs cases against a target, prints what did not pass, and sets the exit code. */
 export async function runCases<Kind extends Case>(
   cases: readonly Kind[],
-  options: Options,
+  { runs, only, isVerbose }: Options,
+  { name, version }: Target,
   words: (of: Kind) => string,
-  run: (of: Kind, target: Target, from: string) => Promise<Verdict | null>,
+  run: (of: Kind, from: string) => Promise<Verdict | null>,
 ): Promise<void> {
-  const origin = await startOrigin()
-  const target = await startTarget(options.target, origin.port)
   const ids = idsOf(cases)
-  const wanted = cases.map((of, i) => ({ of, id: ids[i]! })).filter(({ id }) => id.startsWith(options.only))
+  const wanted = cases.map((of, i) => ({ of, id: ids[i]! })).filter(({ id }) => id.startsWith(only))
   const counts = { passed: 0, otherwise: 0, optional: 0, failed: 0 }
   let number = 0
-  for (let round = 0; round < options.runs; round++) {
-    const queue = wanted.values()
-    const work = async () => {
-      for (const { of, id } of queue) {
-        const verdict = await run(of, target, addressOf(number++))
-        if (verdict === null) continue
-        const { result, note } = verdict
-        const isOptional = result !== 'passed' && of.level !== 'MUST'
-        counts[isOptional ? 'optional' : result]++
-        if (result !== 'passed' || options.isVerbose)
-          console.log(
-            `${isOptional ? 'optional' : result}  ${id}  ${of.title} [${of.level}: ${words(of)}]${note && `: ${note.slice(0, 200)}`}`,
-          )
-      }
+  const work = async (queue: Iterable<(typeof wanted)[number]>) => {
+    for (const { of, id } of queue) {
+      const verdict = await run(of, addressOf(number++))
+      if (verdict === null) continue
+      const { result, note } = verdict
+      const outcome = result !== 'passed' && of.level !== 'MUST' ? 'optional' : result
+      counts[outcome]++
+      if (outcome !== 'passed' || isVerbose)
+        console.log(
+          `${outcome}  ${id}  ${of.title} [${of.level}: ${words(of)}]${note && `: ${note.slice(0, 200)}`}`,
+        )
     }
-    await Promise.all(Array.from({ length: atOnce }, work))
+  }
+  for (let round = 0; round < runs; round++) {
+    const queue = wanted.values()
+    await Promise.all(Array.from({ length: atOnce }, () => work(queue)))
   }
   const { passed, otherwise, optional, failed } = counts
   console.log(
-    `${target.version ?? target.name}: ${passed} passed, ${otherwise} refused by another code or none, ${optional} optional not done, ${failed} failed`,
+    `${name} ${version}: ${passed} passed, ${otherwise} refused by another code or none, ${optional} optional not done, ${failed} failed`,
   )
-  origin.close()
-  await target.stop()
-  process.exitCode = otherwise + optional + failed > 0 ? 1 : 0
+  if (otherwise + optional + failed > 0) process.exitCode = 1
 }

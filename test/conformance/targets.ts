@@ -17,7 +17,13 @@ interface Kind {
   version(): string | null
   /** Whether HTTP/2 without TLS needs a port of its own. */
   readonly splitsPorts?: boolean
-  command(ports: Ports, origin: number): Promise<Command>
+  command(ports: Ports, behind: Behind): Promise<Command>
+}
+
+/** What a target is in front of: ports of loopback by the paths that lead there, and the version of HTTP to speak. */
+export interface Behind {
+  readonly routes: readonly { readonly path: string; readonly port: number }[]
+  readonly version: 1 | 2
 }
 
 export const targetNames = ['gatehouse', 'nginx', 'haproxy', 'caddy'] as const
@@ -35,8 +41,9 @@ const headerRoom = 65_536
 const kinds: Readonly<Record<TargetName, Kind>> = {
   gatehouse: {
     version: () => packageVersion(ROOT),
-    async command({ http1, tls }, origin) {
+    async command({ http1, tls }, { routes, version }) {
       const { certificate, key } = identityFiles()
+      const http = version === 2 ? ', http: h2c' : ''
       const config = `listen:
   - { address: '127.0.0.1:${http1}', h2c: true }
   - { address: '127.0.0.1:${tls}', tls: true }
@@ -44,10 +51,11 @@ tls: { certificates: [{ certificate: 'file:${certificate}', key: 'file:${key}' }
 admin: 127.0.0.1:${await freePort()}
 log: { access: false }
 pools:
-  origin: { origins: ['http://127.0.0.1:${origin}'] }
-zones:
-  - { hosts: [site.test], default: true, routes: [{ path: /, pool: origin }] }
-`
+${routes.map(({ port }) => `  origin-${port}: { origins: ['http://127.0.0.1:${port}']${http} }\n`).join('')}zones:
+  - hosts: [site.test]
+    default: true
+    routes:
+${routes.map(({ path, port }) => `      - { path: ${path}, pool: origin-${port} }\n`).join('')}`
       return {
         file: process.execPath,
         args: [programIn(undefined), 'start', '--config', keep('conformance.yaml', config)],
@@ -58,7 +66,8 @@ zones:
   nginx: {
     version: () => commandVersion('nginx', ['-v']),
     splitsPorts: true,
-    async command({ http1, h2c, tls }, origin) {
+    async command({ http1, h2c, tls }, { routes, version }) {
+      if (version === 2) throw new Error('nginx does not speak HTTP/2 to origins')
       const { certificate, key } = identityFiles()
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
       const config = `worker_processes 1;
@@ -78,16 +87,13 @@ http {
     ssl_certificate_key ${key};
     large_client_header_buffers 4 ${headerRoom};
     client_max_body_size 100m;
-    location / {
-      proxy_pass http://127.0.0.1:${origin};
-      proxy_http_version 1.1;
-      proxy_request_buffering off;
-      proxy_buffering off;
-      proxy_set_header Host $http_host;
-      proxy_set_header Upgrade $http_upgrade;
-      proxy_set_header Connection $connection_upgrade;
-    }
-  }
+    proxy_http_version 1.1;
+    proxy_request_buffering off;
+    proxy_buffering off;
+    proxy_set_header Host $http_host;
+    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Connection $connection_upgrade;
+${routes.map(({ path, port }) => `    location ${path} { proxy_pass http://127.0.0.1:${port}; }\n`).join('')}  }
 }
 `
       return { file: 'nginx', args: ['-p', folder, '-e', 'stderr', '-c', keep('conformance.conf', config)] }
@@ -95,7 +101,7 @@ http {
   },
   haproxy: {
     version: () => commandVersion('haproxy', ['-v']),
-    async command({ http1, tls }, origin) {
+    async command({ http1, tls }, { routes, version }) {
       const { certificate, key } = identityFiles()
       const both = keep('conformance.pem', readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'))
       const config = `global
@@ -103,27 +109,25 @@ http {
   tune.bufsize ${headerRoom}
 defaults
   mode http
+  http-reuse always
   timeout connect 5s
   timeout client 30s
   timeout server 30s
 frontend site
   bind 127.0.0.1:${http1}
   bind 127.0.0.1:${tls} ssl crt ${both} alpn h2,http/1.1
-  default_backend origin
-backend origin
-  server origin 127.0.0.1:${origin}
-`
+${routes.map(({ path, port }) => `  use_backend origin-${port} if { path_beg ${path} }\n`).join('')}  default_backend origin-${routes[0]!.port}
+${routes.map(({ port }) => `backend origin-${port}\n  server origin 127.0.0.1:${port}${version === 2 ? ' proto h2' : ''}\n`).join('')}`
       return { file: 'haproxy', args: ['-db', '-f', keep('conformance.cfg', config)] }
     },
   },
   caddy: {
     version: () => commandVersion('caddy', ['version']),
-    async command({ http1, tls }, origin) {
+    async command({ http1, tls }, { routes, version }) {
       const { certificate, key } = identityFiles()
+      const scheme = version === 2 ? 'h2c://' : ''
       const site = `bind 127.0.0.1
-  reverse_proxy 127.0.0.1:${origin} {
-    flush_interval -1
-  }`
+${routes.map(({ path, port }) => `  reverse_proxy ${path}* ${scheme}127.0.0.1:${port} {\n    flush_interval -1\n  }\n`).join('')}`
       const config = `{
   admin off
   auto_https off
@@ -158,11 +162,11 @@ export interface Target {
   stop(): Promise<void>
 }
 
-/** Starts a proxy in front of an origin; throws if it is not installed. */
-export async function startTarget(name: TargetName, origin: number): Promise<Target> {
+/** Starts a proxy; throws if it is not installed. */
+export async function startTarget(name: TargetName, behind: Behind): Promise<Target> {
   const { version, splitsPorts = false, command } = kinds[name]
   const [http1, tls] = [await freePort(), await freePort()]
   const ports = { http1, h2c: splitsPorts ? await freePort() : http1, tls }
-  const running = await launch(name, http1, await command(ports, origin))
+  const running = await launch(name, http1, await command(ports, behind))
   return { name, version: version(), ports, stop: () => running.stop() }
 }

@@ -46,6 +46,7 @@ export class Connection {
   #unread: Buffer = Buffer.alloc(0)
   #blockOf: Frame[] = []
   #isBlockOpen = false
+  #prefaceLeft = 0
 
   private constructor(socket: Socket, scheme: 'http' | 'https') {
     this.#socket = socket
@@ -71,6 +72,13 @@ export class Connection {
     const connection = new Connection(secure, 'https')
     await connection.#event('secureConnect')
     connection.protocol = secure.alpnProtocol
+    return connection
+  }
+
+  /** Takes a connection of a client, after the preface of which its frames follow. */
+  static accept(socket: Socket): Connection {
+    const connection = new Connection(socket, 'http')
+    connection.#prefaceLeft = preface.length
     return connection
   }
 
@@ -227,7 +235,7 @@ export class Connection {
 
   #read(bytes: Buffer): void {
     const all = Buffer.concat([this.#unread, bytes])
-    let at = 0
+    let at = this.#readPreface(all)
     while (all.length - at >= 9 && all.length - at >= 9 + all.readUIntBE(at, 3)) {
       const end = at + 9 + all.readUIntBE(at, 3)
       this.#take(framesOf(all.subarray(at, end))[0]!)
@@ -235,6 +243,13 @@ export class Connection {
     }
     this.#unread = all.subarray(at)
     this.patience.wake()
+  }
+
+  #readPreface(bytes: Buffer): number {
+    if (this.#prefaceLeft === 0 || bytes.length < preface.length) return 0
+    if (!bytes.subarray(0, preface.length).equals(preface)) this.flaw = 'no preface'
+    this.#prefaceLeft = 0
+    return preface.length
   }
 
   #take(received: Frame): void {
