@@ -1,11 +1,16 @@
 // What is open ends with the session that let it in, where its gate says so.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { ClientHttp2Session } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { WebSocket, WebSocketServer } from 'ws'
 import type { SignInGateConfig } from '../../src/config/model/protect-config.ts'
 import { ManualClock, patient } from '../help/clock.ts'
+import { usualCompression } from '../help/codings.ts'
 import type { Edge } from '../help/edge.ts'
 import { closeFrame, frame, maskedCode, opcodes } from '../help/frames.ts'
 import { connectHttp2, open, responseTo } from '../help/http2-client.ts'
@@ -202,6 +207,65 @@ test('over HTTP/2, streams end by themselves, and their connection serves on', a
   assert.equal(outcomes(edge).ended.value, 5)
   await origin.wires[0]!.send(chunks('more'))
   assert.equal(String((await once(going, 'data'))[0]), 'more')
+})
+
+test('while bytes flow both ways, it ends at any moment, and no frame is split', async t => {
+  const server = createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'text/plain' })
+    request.on('data', bytes => response.write(bytes))
+    const timer = setInterval(() => response.write('more of it. '.repeat(1_000)), 1)
+    response.on('close', () => clearInterval(timer))
+  })
+  const sockets = new WebSocketServer({ server, perMessageDeflate: { threshold: 0 } })
+  sockets.on('connection', socket => {
+    socket.on('error', () => {})
+    socket.on('message', data => socket.send(data))
+  })
+  t.after(() => {
+    for (const socket of sockets.clients) socket.terminate()
+    server.close()
+    server.closeAllConnections()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const settings = { route: { compression: usualCompression } }
+  const gate = { endsOpen: true }
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { edge, visit, sessions } = await startGatedSite(t, url, { gate, settings })
+  const session = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
+
+  /** Opens one of each kind, and ends their session; tells how the WebSocket ended. */
+  async function endSome(): Promise<number> {
+    const visitor = await visit()
+    const headers = { cookie: visitor.cookie, host: 'localhost' }
+    const socket = new WebSocket(`ws://127.0.0.1:${edge.port}/`, { headers })
+    const faults: unknown[] = []
+    socket.on('error', fault => faults.push(fault))
+    const upload = openStream(session, visitor, { ':method': 'POST', 'accept-encoding': 'gzip' }, false)
+    const download = openStream(session, visitor, { 'accept-encoding': 'br' })
+    const client = await begin(edge, 'POST /', visitor, chunked, 'Accept-Encoding: gzip')
+    await once(socket, 'open')
+    const pumping = setInterval(() => {
+      upload.write(Buffer.alloc(10_000))
+      client.send(chunks('a'.repeat(10_000)))
+      if (socket.readyState === WebSocket.OPEN) socket.send(randomBytes(50_000))
+    }, 1)
+    const over = [responseTo(upload), responseTo(download)]
+    await Promise.all([once(upload, 'data'), once(download, 'data'), once(socket, 'message'), client.head()])
+    const closed = once(socket, 'close')
+    await sessions.endOne(visitor.user.id, visitor.session.id)
+    const [code] = await closed
+    await Promise.all([...over, client.ending])
+    clearInterval(pumping)
+    assert.deepEqual(faults, [])
+    return code
+  }
+
+  const codes = await Promise.all(Array.from({ length: 5 }, endSome))
+  for (const code of codes) assert.ok(code === 1008 || code === 1006, String(code))
+  assert.equal(outcomes(edge).ended.value, 20)
+  assert.deepEqual(edge.events, [])
+  await until(() => sockets.clients.size === 0 && edge.metrics.webSockets.value === 0)
 })
 
 test('a WebSocket in the middle of a frame is cut, without a Close', async t => {
