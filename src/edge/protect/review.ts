@@ -8,11 +8,12 @@ import { requesterOf } from './protect.ts'
 
 /** Ms for which a credential that cannot be checked still counts: one failed query ends nothing. */
 const patience = 5_000
-/** Queries at a time: the others go on with the next sweeps. */
+/** Queries at a time: the others follow in the next sweeps. */
 const maxQueries = 500
 /** RFC 6455 section 7.4.1. */
 const policyViolation = 1008
 
+let areLeft = false
 const queried = new Set<Exchange>()
 /** Monotonic ms. */
 const uncheckedSince = new WeakMap<Exchange, number>()
@@ -20,7 +21,11 @@ const uncheckedSince = new WeakMap<Exchange, number>()
 /** Cuts off what its gate would no longer let in, if that is to end. */
 export function review(x: Exchange): void {
   const watch = x.admission?.watch
-  if (watch === undefined || queried.size === maxQueries || queried.has(x)) return
+  if (watch === undefined || queried.has(x)) return
+  if (queried.size === maxQueries) {
+    areLeft = true
+    return
+  }
   const fault = watch.check(requesterOf(x))
   if (!(fault instanceof Promise)) return settle(x, watch, fault)
   queried.add(x)
@@ -30,6 +35,13 @@ export function review(x: Exchange): void {
       if (x.stage !== 'complete') settle(x, watch, fault)
     })
     .catch(bug => deliverBug(x, bug))
+}
+
+/** Returns whether some were left since the last call. */
+export function reviewsAreLeft(): boolean {
+  const were = areLeft
+  areLeft = false
+  return were
 }
 
 function settle(x: Exchange, { kind }: Watch, fault: GateFault | null): void {
