@@ -152,8 +152,7 @@ function resolveRoute(
   const compression = own === undefined ? ofZone.compression : resolveCompression(own, findings)
   const protect =
     route.protect === undefined ? ofZone.protect : resolveProtect(route.protect, ofZone.ofGates, findings)
-  const ofMcp = { members: pool?.origins.length ?? 0, protect, scopes: ofZone.ofGates.scopes, work }
-  const mcp = resolveMcp(route.mcp, ofMcp, findings)
+  const mcp = resolveMcp(route.mcp, { protect, scopes: ofZone.ofGates.scopes, work }, findings)
   const bodyLimit = Math.min(route.body ?? settings.limits.body, mcp?.bodyLimit ?? Number.POSITIVE_INFINITY)
   if (path === null) return []
   return [

@@ -7,6 +7,10 @@ export class McpExchange {
   request: McpRequest | null = null
   /** The id of the one message, as JSON, for an error; null where there is none. */
   id: string | null = null
+  /** As the client sent it; null without one, and where the protocol has none. */
+  session: string | null = null
+  /** Whether only the member of its session may get it. */
+  isBound = false
   body: Buffer | null = null
   /** Counted against the shared limit. */
   gatheredBytes = 0

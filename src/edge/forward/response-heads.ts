@@ -7,6 +7,7 @@ import type { CompressionDecision } from '../compression/decide.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { evidenceLines } from '../ai-call/response-fields.ts'
 import { type Exchange, logIdOf, type ResponseTop } from '../exchange/exchange.ts'
+import { withMark } from '../exchange/mcp-session.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
 import { hstsLine, relayedStatusLines } from '../exchange/status-lines.ts'
 
@@ -43,8 +44,9 @@ export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
   return { status: head.status, reason: head.reason, lines }
 }
 
-export function rewritten({ responseChanges }: Exchange, head: ResponseHead): FieldLines {
-  return responseChanges === null ? head : responseChanges.applyTo(head)
+export function rewritten(x: Exchange, head: ResponseHead): FieldLines {
+  const message = x.responseChanges === null ? head : x.responseChanges.applyTo(head)
+  return x.mcp === null ? message : withMark(x, x.mcp, message)
 }
 
 function crossing({ isToSidePort }: Exchange, head: ResponseHead, message: FieldLines): string {

@@ -8,7 +8,7 @@ import type { EdgeMember } from '../origin/pools.ts'
 /** The member may have been ejected while the body of the request came. */
 export function beginAtMember(x: Exchange): void {
   const member = x.member!
-  if (member.health.begin(x)) return
+  if (member.health.begin(x) || isBound(x)) return
   const another = x.route!.pool.pickAnother(x, [member])
   if (another === null) return
   x.member = another
@@ -19,7 +19,7 @@ export function beginAtMember(x: Exchange): void {
 export function pickAnotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | null {
   const { pool } = x.route!
   tried.push(x.member!)
-  if (tried.length > pool.maxRetries) return null
+  if (tried.length > pool.maxRetries || isBound(x)) return null
   const another = pool.pickAnother(x, tried)
   if (another === null || !isWithinBudget(x)) return null
   another.health.begin(x)
@@ -33,7 +33,7 @@ export function pickAnotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember 
 export function retryRefused(x: Exchange): boolean {
   if (!isWithinBudget(x)) return false
   const { pool } = x.route!
-  const another = pool.maxRetries === 0 ? null : pool.pickAnother(x, [x.member!])
+  const another = pool.maxRetries === 0 || isBound(x) ? null : pool.pickAnother(x, [x.member!])
   if (another === null) return true
   x.member!.health.released(x)
   x.member = another
@@ -68,6 +68,11 @@ export function noteStatus(x: Exchange, isBlamed: boolean): void {
   if (!isBlamed) health.responded(x)
   else if (x.route!.pool.hasAnother(x.member!)) health.failed(x)
   else health.failedUnblamed(x)
+}
+
+/** Another member does not know its session. */
+function isBound({ mcp }: Exchange): boolean {
+  return mcp?.isBound === true
 }
 
 function isWithinBudget(x: Exchange): boolean {

@@ -37,7 +37,7 @@ function understandRequest(x: Exchange, mcp: McpExchange): Verdict {
   if (head.method !== 'GET' && head.method !== 'DELETE' && head.method !== 'OPTIONS') return otherMethod
   if (head.chunked || head.contentLength > 0) return misplacedBody
   if (head.method === 'OPTIONS') return null
-  return take(mcp, judgeBodiless(fields))
+  return take(mcp, fields, judgeBodiless(fields))
 }
 
 function readMessage(x: Exchange, mcp: McpExchange, fields: ReadFields): Verdict {
@@ -54,15 +54,16 @@ const plainJson = /^application\/json[ \t]*(?:;[ \t]*charset=("?)utf-8\1[ \t]*)?
 
 function takeBody(mcp: McpExchange, fields: ReadFields, body: Buffer): Refusal | null {
   mcp.body = body
-  return take(mcp, judge(fields, body))
+  return take(mcp, fields, judge(fields, body))
 }
 
-function take(mcp: McpExchange, request: McpRequest | McpFault): Refusal | null {
+function take(mcp: McpExchange, { session }: ReadFields, request: McpRequest | McpFault): Refusal | null {
   if (isMcpFault(request)) {
     mcp.id = request.id
     return refuseFault(request)
   }
   mcp.request = request
+  if (!request.isStateless) mcp.session = session
   mcp.id = request.messages.length === 1 ? request.messages[0]!.id : null
   return null
 }

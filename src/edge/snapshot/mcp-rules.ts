@@ -31,8 +31,8 @@ function compileRule(config: McpRuleConfig, number: number, metrics: EdgeMetrics
   const { methods, targets, condition, action, scopes, rate } = config
   return {
     number,
-    methods: methods && methods.map(exact),
-    targets: targets && targets.map(({ kind, pattern }) => ({ kind, glob: exact(pattern) })),
+    methods: methods === null ? null : methods.map(exact),
+    targets: targets === null ? null : targets.map(({ kind, pattern }) => ({ kind, glob: exact(pattern) })),
     condition: condition === null ? null : compileCondition(condition),
     action,
     scopes,

@@ -28,15 +28,9 @@ export const mcp = switched(
   }),
 )
 
-/** What else the route has. */
-interface OfMcp extends OfMcpRules {
-  /** The number of its origins. */
-  readonly members: number
-}
-
 export function resolveMcp(
   setting: Placed<Value<typeof mcp>> | null,
-  of: OfMcp,
+  of: OfMcpRules,
   findings: Findings,
 ): McpConfig | null {
   if (setting === null || setting.value === null) return null
@@ -44,7 +38,6 @@ export function resolveMcp(
   refuseRepeats(origins, 'an origin can be listed only once', findings)
   const all = origins.find(({ value }) => value === '*')
   if (all !== undefined && origins.length > 1) findings.flaw(all, 'cannot be combined with other origins')
-  if (of.members > 1) findings.flaw(setting, 'needs a pool of one origin, since sessions belong to one')
   return {
     bodyLimit: body,
     origins: origins.map(({ value }) => value),
