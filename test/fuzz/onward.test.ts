@@ -1,0 +1,110 @@
+// What the edge sends on means the same to all readers: Node's, nginx's and Python's. FUZZ_CONNECTIONS=2000 tries more than the
+// tests do, and FUZZ_SEED other ones.
+
+import assert from 'node:assert/strict'
+import { METHODS } from 'node:http'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startEdge } from '../help/edge.ts'
+import { startOrigin } from '../help/origin.ts'
+import { readInputs } from './engine/corpus-file.ts'
+import { mutate } from './engine/mutate.ts'
+import {
+  nginxReader,
+  pythonReader,
+  type Request,
+  type Response,
+  responseByNode,
+  responsesByPython,
+  sendTo,
+  startNodeOrigin,
+} from './readers.ts'
+import { randomOf } from './target.ts'
+import { readRequests, target } from './targets/http1-requests.ts'
+import { target as responseTarget } from './targets/http1-responses.ts'
+
+/** Connections of clients, and the seed that they are made from. */
+const { FUZZ_CONNECTIONS = '50', FUZZ_SEED = '1' } = process.env
+
+const corpora = join(import.meta.dirname, 'corpus')
+
+/** Makes what a client may send, of which whole requests are accepted. */
+function* accepted(seed: number): Generator<Buffer> {
+  const { seeds, tokens, maxLength } = target
+  const corpus = [...seeds.map(latin1), ...readInputs(join(corpora, 'http1-requests.txt'))]
+  const material = { corpus, tokens: tokens.map(latin1), maxLength }
+  const random = randomOf(seed)
+  const seen = new Set<string>()
+  for (;;) {
+    const input = mutate(corpus[random() % corpus.length]!, random, material)
+    const { requests } = readRequests([input])
+    const facts = JSON.stringify(requests)
+    if (!requests.some(({ isWhole }) => isWhole) || !requests.every(isCommon) || seen.has(facts)) continue
+    seen.add(facts)
+    yield input
+  }
+}
+
+/** Makes what an origin may send. */
+function* responses(seed: number): Generator<Buffer> {
+  const { seeds, tokens, maxLength } = responseTarget
+  const corpus = [...seeds.map(latin1), ...readInputs(join(corpora, 'http1-responses.txt'))]
+  const material = { corpus, tokens: tokens.map(latin1), maxLength }
+  const random = randomOf(seed)
+  for (;;) yield mutate(corpus[random() % corpus.length]!, random, material)
+}
+
+function latin1(text: string | Buffer): Buffer {
+  return Buffer.from(text as string, 'latin1')
+}
+
+/** Extension methods, raw bytes beyond ASCII and requests for no path are more than Node and nginx take, and no ambiguity. */
+function isCommon({ method, target }: { readonly method: string; readonly target: string }): boolean {
+  return METHODS.includes(method) && /^(?:\/|https?:)[!-~]*$/i.test(target)
+}
+
+/** Leaves out what nginx sets itself. */
+function comparable({ method, target, fields, body }: Request): unknown {
+  const own = new Set(['connection', 'te', 'transfer-encoding', 'content-length', 'expect', 'trailer'])
+  const lines = fields.flatMap((name, i) =>
+    i % 2 === 0 && !own.has(name) ? `${name}: ${fields[i + 1]}` : [],
+  )
+  return { method, target, body, lines: lines.sort() }
+}
+
+test('requests are sent on so that all readers agree on them', async t => {
+  const origin = await startNodeOrigin(t)
+  const edge = await startEdge(t, [`http://127.0.0.1:${origin.port}`], { zone: { isDefault: true } })
+  const inputs = accepted(Number(FUZZ_SEED)).take(Number(FUZZ_CONNECTIONS))
+  for (const input of inputs) await sendTo(edge.port, input)
+  assert.equal(origin.refusals, 0)
+  assert.ok(origin.requests.length > Number(FUZZ_CONNECTIONS) / 2, `only ${origin.requests.length} requests`)
+  const readers = { python: pythonReader(), nginx: await nginxReader(t) }
+  for (const [name, read] of Object.entries(readers)) {
+    if (read === null) t.diagnostic(`${name} is not installed`)
+    const theirs: Request[] = []
+    for (const pieces of origin.connections) theirs.push(...((await read?.(Buffer.concat(pieces))) ?? []))
+    if (read !== null) assert.deepEqual(theirs.map(comparable), origin.requests.map(comparable), name)
+  }
+  t.diagnostic(`${origin.requests.length} requests on ${origin.connections.length} connections`)
+})
+
+test('responses are sent on so that all readers agree on them', async t => {
+  let sent: Buffer = Buffer.alloc(0)
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    wire.socket.end(sent)
+  })
+  const edge = await startEdge(t, [origin.url], { zone: { isDefault: true } })
+  const received: Buffer[] = []
+  for (sent of responses(Number(FUZZ_SEED)).take(Number(FUZZ_CONNECTIONS)))
+    received.push(await sendTo(edge.port, latin1('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')))
+  const readByNode = await responseByNode(t)
+  const read: (Response | null)[] = []
+  for (const bytes of received) read.push(await readByNode(bytes))
+  const count = read.filter(response => response?.status !== 520).length
+  assert.ok(count > Number(FUZZ_CONNECTIONS) / 10, `only ${count} responses`)
+  const readByPython = responsesByPython()
+  if (readByPython !== null) assert.deepEqual(readByPython(received), read)
+  t.diagnostic(`${count} responses of origins`)
+})
