@@ -1,11 +1,7 @@
 // Delivers the messages of budget alerts, each within a time.
 
-import {
-  WebhookClient,
-  type WebhookClientOptions,
-  type WebhookFailure,
-  type WebhookMessage,
-} from '../../net/http/webhook-client.ts'
+import type { GuardedClientOptions, RequestFailure } from '../../net/http/guarded-client.ts'
+import { WebhookClient, type WebhookMessage } from '../../net/http/webhook-client.ts'
 
 export class WebhookSender {
   readonly #timeout: number
@@ -15,7 +11,7 @@ export class WebhookSender {
   constructor({
     timeout = 10_000,
     ...options
-  }: Pick<WebhookClientOptions, 'isAllowed' | 'ca' | 'timeout'> = {}) {
+  }: Pick<GuardedClientOptions, 'isAllowed' | 'ca' | 'timeout'> = {}) {
     this.#timeout = timeout
     this.#client = new WebhookClient({ ...options, timeout })
   }
@@ -32,7 +28,7 @@ export class WebhookSender {
       const { status } = await this.#client.post(url, message, secrets, { now, signal })
       return status >= 200 && status < 300 ? null : `status ${status}`
     } catch (failure) {
-      return (failure as WebhookFailure).message
+      return (failure as RequestFailure).message
     }
   }
 

@@ -6,7 +6,8 @@ import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { KiB, MiB } from '../../base/units.ts'
 import type { LogThrottle } from '../../log/log-throttle.ts'
 import type { AiMetrics } from '../../metrics/counters/ai-metrics.ts'
-import { WebhookClient, type WebhookClientOptions, WebhookFailure } from '../../net/http/webhook-client.ts'
+import { type GuardedClientOptions, RequestFailure } from '../../net/http/guarded-client.ts'
+import { WebhookClient } from '../../net/http/webhook-client.ts'
 import type { Gateway, GuardCheck, GuardWebhook } from '../../store/records/records.ts'
 import { unsealWebhookSecret } from './secret.ts'
 import { readVerdict, type Verdict } from './verdict.ts'
@@ -33,7 +34,7 @@ export interface Question {
 /** Why there is no verdict; `left` if nobody waits for it any more. */
 export type NoVerdict = 'too_large' | 'busy' | 'timeout' | 'unreachable' | 'invalid' | 'no_secret' | 'left'
 
-interface GuardWebhooksParts extends Pick<WebhookClientOptions, 'isAllowed' | 'ca'> {
+interface GuardWebhooksParts extends Pick<GuardedClientOptions, 'isAllowed' | 'ca'> {
   readonly secrets: () => SecretKeys | null
   readonly clock: Clock
   readonly metrics: Pick<AiMetrics, 'guardQuestions' | 'guardWaits'>
@@ -147,7 +148,7 @@ export class GuardWebhooks {
         : { outcome: verdict, reason: '' }
     } catch (failure) {
       if (left.aborted) return { outcome: 'left', reason: '' }
-      if (!(failure instanceof WebhookFailure)) throw failure
+      if (!(failure instanceof RequestFailure)) throw failure
       return { outcome: failure.kind === 'timeout' ? 'timeout' : 'unreachable', reason: failure.message }
     }
   }
@@ -158,7 +159,7 @@ export class GuardWebhooks {
     try {
       return await this.#client.post(url, message, [secret], options)
     } catch (failure) {
-      if (!(failure instanceof WebhookFailure) || failure.kind !== 'cut' || signal.aborted) throw failure
+      if (!(failure instanceof RequestFailure) || failure.kind !== 'cut' || signal.aborted) throw failure
       return this.#client.post(url, message, [secret], options)
     }
   }
