@@ -2,6 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SecretUses } from '../oauth/clients/secret-uses.ts'
+import { systemClock } from '../base/clock.ts'
+import { PeopleMetrics } from '../metrics/counters/people-metrics.ts'
+import { ClientDocuments } from '../oauth/documents/client-documents.ts'
+import { DocumentKeeper } from '../oauth/documents/document-keeper.ts'
 import { AuthorizationLog } from '../oauth/grants/authorization-log.ts'
 import { StoreUnreachable } from '../store/contract/store.ts'
 import { ClientDirectory } from '../oauth/clients/client-directory.ts'
@@ -20,11 +24,22 @@ export class AuthorizationServer {
   readonly interactions: Interactions
   readonly #parts: EndpointParts
   readonly #uses: SecretUses
+  readonly #documents: ClientDocuments
+  readonly #keeper: DocumentKeeper
   readonly #library: LibraryEndpoints
 
   constructor(parts: ServerParts) {
-    const { store, secrets, limiter, log } = parts
-    const clients = new ClientDirectory(store)
+    const { config, store, secrets, limiter, log, routes, metrics = new PeopleMetrics() } = parts
+    const { hosts, maxClients } = config.clientIdMetadataDocuments
+    this.#documents = new ClientDocuments({
+      options: { ...parts.documents, hosts, maxClients },
+      ...{ store, limiter, metrics, log, clock: systemClock },
+      scopes: () => routes.scopes,
+    })
+    const clients = new ClientDirectory(store, hosts.length === 0 ? null : this.#documents)
+    // Without hosts, it ends what clients were allowed before.
+    this.#keeper = new DocumentKeeper({ store, documents: this.#documents, hosts, log, clock: systemClock })
+    this.#keeper.start()
     const events = new AuthorizationLog({ store, log })
     this.#uses = new SecretUses({ store, log })
     this.#parts = {
@@ -57,6 +72,8 @@ export class AuthorizationServer {
   }
 
   async close(): Promise<void> {
+    await this.#keeper.close()
+    await this.#documents.close()
     await this.#uses.close()
     await this.#parts.events.close()
   }

@@ -2,6 +2,7 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { ClientInfo } from '../people/records/client-info.ts'
+import { shownNameOf } from '../oauth/clients/proven-host.ts'
 import { removeGrant } from '../oauth/grants/end-grant.ts'
 import { apisOf } from '../oauth/grants/resource-indicator.ts'
 import { findGrantOfUser } from '../oauth/grants/iterate-grants.ts'
@@ -62,7 +63,7 @@ export class Grants {
       account === everybody ? null : this.#store.accounts.get(account),
     ])
     const names = this.#routes.scopes.filter(scope => scopes.includes(scope.id)).map(({ name }) => name)
-    const app = oauthClient?.record.name ?? 'An app that was deleted'
+    const app = oauthClient === null ? 'An app that was deleted' : shownNameOf(oauthClient.record)
     const apis = apisOf(resource, this.#apiOf)
     const resources = resource.filter(one => this.#apiOf(one) === null && this.#routes.at(one) !== null)
     return { id, app, account: place?.name ?? null, scopes: names, apis, resources, createdAt }

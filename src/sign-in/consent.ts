@@ -109,11 +109,12 @@ function shownOf(
 }
 
 function appOf(client: OAuthClient): ShownApp {
-  const { name, logoUri, visibility, clientUri, verification, policyUri, tosUri } = client
+  const { name, logoUri, visibility, clientUri, verification, policyUri, tosUri, document } = client
   const proven = provenHostOf(client)
   const host = proven ?? (clientUri === null ? null : (verification?.host ?? null))
   return {
     name,
+    document: document?.url ?? null,
     logo: logoUri,
     publisher: host === null ? null : { host, isVerified: proven !== null },
     isPrivate: visibility === 'private',

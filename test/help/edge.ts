@@ -147,6 +147,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
         refreshToken: 30 * 86_400_000,
         refreshTokenMost: 180 * 86_400_000,
       },
+      clientIdMetadataDocuments: { hosts: [], maxClients: 1_000, allowNetworks: [] },
     },
     scopes: [],
     people: { signUp: 'invited', openid: null },

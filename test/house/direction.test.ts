@@ -81,7 +81,7 @@ const ranks: Readonly<Record<string, Levels>> = {
   ],
   certificates: [['acme'], ['.']],
   pages: [['parts'], ['views'], ['forms']],
-  oauth: [['clients'], ['grants']],
+  oauth: [['clients'], ['grants'], ['documents']],
   'oauth-server': [['http'], ['pages', 'credentials'], ['engine'], ['endpoints'], ['.']],
   admin: [
     ['http', 'facts'],

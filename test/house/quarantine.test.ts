@@ -30,7 +30,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   qr: ['pages/parts/qr.ts'],
   tldts: ['domains/host.ts'],
   undici: [
-    'net/http/webhook-client.ts',
+    'net/http/guarded-client.ts',
     'edge/cloud-keys/key-call.ts',
     'edge/gates/forward-gate.ts',
     'edge/gates/key-set.ts',

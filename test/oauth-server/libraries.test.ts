@@ -17,6 +17,8 @@ const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
 const methods = ['client_secret_basic', 'client_secret_post', 'none'] as const
 
 /** What an app does, and what it found. */
+type RegisteredMethod = Exclude<TokenEndpointAuthMethod, 'private_key_jwt'>
+
 type Journey = (site: Site, app: App, browser: Browser) => Promise<Found>
 
 interface Found {
@@ -28,12 +30,12 @@ interface Found {
 }
 
 async function withOpenidClient(site: Site, { client, secret }: App, browser: Browser): Promise<Found> {
-  const authentications: Readonly<Record<TokenEndpointAuthMethod, () => openid.ClientAuth>> = {
+  const authentications: Readonly<Record<RegisteredMethod, () => openid.ClientAuth>> = {
     client_secret_basic: () => openid.ClientSecretBasic(secret!),
     client_secret_post: () => openid.ClientSecretPost(secret!),
     none: openid.None,
   }
-  const authentication = authentications[client.tokenEndpointAuthMethod]()
+  const authentication = authentications[client.tokenEndpointAuthMethod as RegisteredMethod]()
   const config = await openid.discovery(new URL(site.issuer), client.id, undefined, authentication, {
     execute: [openid.allowInsecureRequests],
   })
@@ -58,12 +60,12 @@ async function withOpenidClient(site: Site, { client, secret }: App, browser: Br
 }
 
 async function withOauth4webapi(site: Site, { client, secret }: App, browser: Browser): Promise<Found> {
-  const authentications: Readonly<Record<TokenEndpointAuthMethod, () => oauth.ClientAuth>> = {
+  const authentications: Readonly<Record<RegisteredMethod, () => oauth.ClientAuth>> = {
     client_secret_basic: () => oauth.ClientSecretBasic(secret!),
     client_secret_post: () => oauth.ClientSecretPost(secret!),
     none: oauth.None,
   }
-  const as = authentications[client.tokenEndpointAuthMethod]()
+  const as = authentications[client.tokenEndpointAuthMethod as RegisteredMethod]()
   const insecure = { [oauth.allowInsecureRequests]: true }
   const issuer = new URL(site.issuer)
   const metadata = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure })

@@ -14,6 +14,7 @@ import { PeopleMetrics } from '../../src/metrics/counters/people-metrics.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { type ClientSettings, newClient } from '../../src/oauth/clients/client.ts'
 import { mintSecret } from '../../src/oauth/clients/secret.ts'
+import type { ServerParts } from '../../src/oauth-server/endpoints/endpoint.ts'
 import { AuthorizationServer } from '../../src/oauth-server/authorization-server.ts'
 import { AccessTokens } from '../../src/oauth/grants/access-tokens.ts'
 import type { RouteResources } from '../../src/oauth/grants/route-resources.ts'
@@ -59,11 +60,18 @@ interface SiteOptions {
   readonly issuer?: string
   readonly lifetimes?: Partial<typeof usualLifetimes>
   readonly routes?: RouteResources
+  readonly documents?: Partial<Documents>
+}
+
+interface Documents extends NonNullable<ServerParts['documents']> {
+  readonly hosts: readonly string[]
+  readonly maxClients: number
 }
 
 /** Starts an authorization server; several may share a store. */
 export async function startSite(t: TestContext, options: SiteOptions = {}): Promise<Site> {
   const { url = 'sqlite::memory:', lifetimes, keys = new SecretKeys(Buffer.alloc(32, 'key')) } = options
+  const { hosts = [], maxClients = 1_000, ...documents } = options.documents ?? {}
   const store = options.store ?? (await openStore(url, { commandTimeout: 2_000 }))
   const signedOut = new Set<string>()
   const lines: string[] = []
@@ -80,7 +88,12 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
   const server = new AdminServer(facts, bug => bugs.push(bug))
   let issuer = ''
   const oauth = new AuthorizationServer({
-    config: { issuer: null, lifetimes: { ...usualLifetimes, ...lifetimes }, published: false } as never,
+    config: {
+      issuer: null,
+      lifetimes: { ...usualLifetimes, ...lifetimes },
+      clientIdMetadataDocuments: { hosts, maxClients, allowNetworks: [] },
+    },
+    documents: documents,
     issuer: () => options.issuer ?? issuer,
     store,
     tags: new TokenTags(store),

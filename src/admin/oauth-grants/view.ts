@@ -1,5 +1,6 @@
 // Views of OAuth grants, each with what its reader needs to decide.
 
+import { clientIdOf } from '../../oauth/clients/document-url.ts'
 import { provenHostOf } from '../../oauth/clients/proven-host.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
@@ -37,7 +38,7 @@ function viewClientOf({ client: client_id }: OAuthGrant, client: OAuthClient | n
   const { name, logoUri, clientUri, visibility } = client
   const proven = provenHostOf(client)
   return {
-    client_id,
+    client_id: clientIdOf(client),
     client_name: name,
     ...(logoUri !== null && { logo_uri: logoUri }),
     ...(clientUri !== null && { client_uri: clientUri }),

@@ -55,17 +55,28 @@ function readAccount(body: unknown, account: string) {
   )
   id.mustBe(account)
   type.oneOf(['standard'])
-  const { enforce_twofactor } = settings.members([], ['enforce_twofactor'])
-  const read = { name: name.text(maxNameLength) ?? '', enforceTwoFactor: enforce_twofactor.flag() ?? false }
+  const { enforce_twofactor, allow_client_id_metadata_documents } = settings.members(
+    [],
+    ['enforce_twofactor', 'allow_client_id_metadata_documents'],
+  )
+  const read = {
+    name: name.text(maxNameLength) ?? '',
+    enforceTwoFactor: enforce_twofactor.flag() ?? false,
+    allowsDocumentClients: allow_client_id_metadata_documents.flag() ?? false,
+  }
   return faults.length > 0 ? faults : read
 }
 
-export function viewAccount({ id, name, enforceTwoFactor = false, createdAt }: Account) {
+export function viewAccount(account: Account) {
+  const { id, name, enforceTwoFactor = false, allowsDocumentClients = false, createdAt } = account
   return {
     id,
     name,
     type: 'standard',
     created_on: isoTime(createdAt),
-    settings: { enforce_twofactor: enforceTwoFactor },
+    settings: {
+      enforce_twofactor: enforceTwoFactor,
+      allow_client_id_metadata_documents: allowsDocumentClients,
+    },
   }
 }

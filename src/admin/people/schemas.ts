@@ -30,12 +30,27 @@ export const account = open({
   name: text,
   type: exactly('standard'),
   created_on: time,
-  settings: open({ enforce_twofactor: about('Whether members must use a second factor.', flag) }),
+  settings: open({
+    enforce_twofactor: about('Whether members must use a second factor.', flag),
+    allow_client_id_metadata_documents: about(
+      'Whether members may let apps act for them here that are not registered, but known by a client ID metadata document.',
+      flag,
+    ),
+  }),
 })
 
 export const changedAccount = closed(
   { id: about('The id in the path.', id), name: printable(maxNameLength), type: exactly('standard') },
-  { settings: closed({}, { enforce_twofactor: about('`false` if left out.', flag) }), created_on: readOnly },
+  {
+    settings: closed(
+      {},
+      {
+        enforce_twofactor: about('`false` if left out.', flag),
+        allow_client_id_metadata_documents: about('`false` if left out.', flag),
+      },
+    ),
+    created_on: readOnly,
+  },
 )
 
 const roleId = oneOf(roles.map(({ id }) => id))

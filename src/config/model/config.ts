@@ -253,6 +253,11 @@ export interface OAuthConfig {
     readonly refreshToken: number // since its last use
     readonly refreshTokenMost: number // since the consent, however often it is used
   }
+  readonly clientIdMetadataDocuments: {
+    readonly hosts: readonly string[] // that may have documents of clients: NAME, *.NAME, NAME:PORT, or * for all names; empty: off
+    readonly maxClients: number // that are stored
+    readonly allowNetworks: readonly string[] // where those hosts may be, beside public addresses
+  }
 }
 
 export interface PeopleConfig {

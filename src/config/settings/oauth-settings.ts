@@ -5,8 +5,8 @@ import { reservedScopes, type ScopeConfig } from '../model/scope-config.ts'
 import { type GroupsConfig, type OAuthConfig, type PeopleConfig, rolesOfGroups } from '../model/config.ts'
 import type { Findings } from '../file/mistake.ts'
 import { camel } from '../shape/camel.ts'
-import { issuerUrl, openidIssuer } from '../shape/host-rules.ts'
-import { accept, accountId, duration, lineOfText, matching, oneOf } from '../shape/rules.ts'
+import { documentHost, issuerUrl, openidIssuer } from '../shape/host-rules.ts'
+import { accept, accountId, duration, lineOfText, matching, network, oneOf, whole } from '../shape/rules.ts'
 import {
   dictionary,
   formed,
@@ -37,6 +37,11 @@ export const oauth = group({
       unwritten('oauth.lifetimes.refresh_token', maxLifetimes.refresh),
     ),
     refresh_token_most: optional(scalar(duration(second, maxLifetimes.consent)), maxLifetimes.consent),
+  }),
+  client_id_metadata_documents: group({
+    hosts: optional(list(scalar(documentHost)), []),
+    max_clients: optional(scalar(whole(1, 100_000)), 1_000),
+    allow_networks: optional(list(scalar(network)), []),
   }),
 })
 
@@ -86,14 +91,18 @@ export const people = group({
 })
 
 export function resolveOAuth(
-  { issuer, lifetimes }: Value<typeof oauth.shape>,
+  { issuer, lifetimes, client_id_metadata_documents: documents }: Value<typeof oauth.shape>,
   findings: Findings,
 ): OAuthConfig {
   const { refresh_token: idle, refresh_token_most: maxLifetime } = lifetimes
   if (idle.line > 0 && idle.value > maxLifetime)
     findings.flaw(idle, 'must not be longer than refresh_token_most')
   const refreshToken = Math.min(idle.value, maxLifetime)
-  return { issuer: issuer?.value ?? null, lifetimes: { ...camel(lifetimes), refreshToken } }
+  return {
+    issuer: issuer?.value ?? null,
+    lifetimes: { ...camel(lifetimes), refreshToken },
+    clientIdMetadataDocuments: camel(documents),
+  }
 }
 
 export function resolvePeople(

@@ -52,6 +52,24 @@ function readHostPattern(text: string): Reading<string> {
   )
 }
 
+/** Accepts *, a wildcard name, or an exact name or IP address with or without a port, as URLs have them. */
+export const documentHost: Rule<string> = formed(readDocumentHost, { pattern: '^[^/\\s]+$' })
+
+function readDocumentHost(text: string): Reading<string> {
+  if (text === '*') return { value: text }
+  const isWildcard = text.startsWith('*.')
+  const [, written = '', digits] =
+    /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(isWildcard ? text.slice(2) : text) ?? []
+  const host = isWildcard ? readName(written) : readHost(written)
+  const port = digits === undefined ? 443 : within(readWhole(digits), 1, 65_535)
+  const isWhole = host !== undefined && port !== undefined && (!isWildcard || digits === undefined)
+  const authority = isWhole && `${host.includes(':') ? `[${host}]` : host}${port === 443 ? '' : `:${port}`}`
+  return accept(
+    isWhole ? `${isWildcard ? '*.' : ''}${authority}` : undefined,
+    'must be a host name with or without a port, *.HOST, or * for all host names',
+  )
+}
+
 /** Accepts the Host that is sent to an origin. */
 export const hostHeader: Rule<RouteConfig['host']> = formed(
   readHostHeader,

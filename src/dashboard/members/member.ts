@@ -32,7 +32,10 @@ export interface Account {
   readonly id: string
   readonly name: string
   readonly type: string
-  readonly settings: { readonly enforce_twofactor: boolean }
+  readonly settings: {
+    readonly enforce_twofactor: boolean
+    readonly allow_client_id_metadata_documents: boolean
+  }
 }
 
 export interface Grant {

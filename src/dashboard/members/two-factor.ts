@@ -28,7 +28,7 @@ export const changeTwoFactor: Handler = async request => {
       draft.withFault('required', 'Turn it on in your own profile first: you would be locked out.'),
     )
   const { id, name, type } = response.result
-  const settings = { enforce_twofactor: draft.has('required') }
+  const settings = { ...response.result.settings, enforce_twofactor: draft.has('required') }
   const changed = await request.api.put(accountOf(request), { id, name, type, settings })
   if (!changed.ok) return view(request, draft.refused(changed))
   return redirectWith(paths.members(request.account.id), 'two-factor-changed')

@@ -118,8 +118,13 @@ const audienceOf = memoizeEach(
 /** Subjects of other issuers have a hash sign, these have none. */
 function identityOf({ id, name, actor }: Token): { readonly subject: string; readonly claims: Claims } {
   if (actor === undefined) return { subject: `token:${id}`, claims: { sub: id, name } }
-  const { user, client, scopes, email, isEmailVerified = false } = actor
-  const claims = { sub: user, client_id: client, scope: scopes.join(' '), ...(isEmailVerified && { email }) }
+  const { user, client, clientUrl = client, scopes, email, isEmailVerified = false } = actor
+  const claims = {
+    sub: user,
+    client_id: clientUrl,
+    scope: scopes.join(' '),
+    ...(isEmailVerified && { email }),
+  }
   return { subject: `user:${user}`, claims }
 }
 

@@ -47,6 +47,8 @@ export class PeopleMetrics {
     link: tallies(['signed_in', 'refused', 'throttled', 'busy', 'expired']),
   }
   readonly authorizations = tallies(['code', 'asked', ...errors])
+  /** Documents of OAuth clients that were asked for and not cached, by what came of it. */
+  readonly clientDocuments = tallies(['fetched', 'gone', 'invalid', 'unreachable', 'busy'])
   readonly tokens = {
     authorization_code: tallies(['issued', ...errors]),
     refresh_token: tallies(['issued', ...errors]),
@@ -65,6 +67,10 @@ export class PeopleMetrics {
   /** Counts a response of the authorization endpoint: a code, a page that asks the person, or an error. */
   authorization(result: 'code' | 'asked' | { readonly error: string }): void {
     this.authorizations[typeof result === 'string' ? result : errorOf(result.error)].inc()
+  }
+
+  clientDocument(result: keyof PeopleMetrics['clientDocuments']): void {
+    this.clientDocuments[result].inc()
   }
 
   /** Counts a response of the token endpoint to a `grant_type` as it was sent; null if tokens were issued. */

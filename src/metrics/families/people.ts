@@ -12,6 +12,10 @@ export const peopleFamilies: Families = {
     help: 'Responses of the OAuth authorization endpoint: a code, a page that asks the person (asked), or an error.',
     read: ({ people: { authorizations } }) => byName(authorizations, result => ({ result })),
   },
+  gatehouse_oauth_client_documents_total: {
+    help: 'Metadata documents of OAuth clients that were needed and not cached: fetched, gone, invalid, unreachable, or busy (over a limit).',
+    read: ({ people: { clientDocuments } }) => byName(clientDocuments, result => ({ result })),
+  },
   gatehouse_oauth_tokens_total: {
     help: 'Responses of the OAuth token endpoint, by grant type and result: issued, or an error.',
     read: ({ people: { tokens } }) =>

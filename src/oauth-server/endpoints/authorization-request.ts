@@ -5,7 +5,8 @@ import type { Json } from '../../store/records/credential.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { Call, EndpointParts } from './endpoint.ts'
 import type { InteractionResult } from '../engine/library.ts'
-import type { Person } from '../engine/request.ts'
+import type { OAuthRequest, Person } from '../engine/request.ts'
+import { usualScopesOf } from '../engine/scopes.ts'
 import { readForm } from '../http/forms.ts'
 import { paths } from '../http/paths.ts'
 import { sendError } from '../http/responses.ts'
@@ -33,13 +34,19 @@ export function refusedModeIn(query: string): string | null {
 /** Drops `response_mode`, so that errors go one way, and adds the scopes that are missing, if they exist. */
 export async function libraryQueryOf(
   query: string,
+  request: OAuthRequest,
   { clients, routes }: Pick<EndpointParts, 'clients' | 'routes'>,
 ): Promise<string> {
   const params = new URLSearchParams(query)
   params.delete('response_mode')
-  const client = params.get('scope') ? null : await clients.find(params.get('client_id') ?? '')
-  const registered = client?.scopes.filter(scope => routes.scopes.some(({ id }) => id === scope))
-  if (registered !== undefined) params.set('scope', registered.join(' '))
+  const client = params.get('scope') ? null : await request.findClient(params.get('client_id') ?? '', clients)
+  if (client !== null && 'id' in client)
+    params.set(
+      'scope',
+      usualScopesOf(client)
+        .filter(id => routes.scopes.some(scope => scope.id === id))
+        .join(' '),
+    )
   const scopes = params.get('scope')?.split(' ') ?? []
   if (!scopes.includes('openid')) for (const name of openIdOnly) params.delete(name)
   return `?${params}`

@@ -5,6 +5,7 @@ import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { Config } from '../../config/model/config.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Logger } from '../../log/log.ts'
+import type { GuardedClientOptions } from '../../net/http/guarded-client.ts'
 import type { PeopleMetrics } from '../../metrics/counters/people-metrics.ts'
 import type { RouteResources } from '../../oauth/grants/route-resources.ts'
 import type { AuthorizationLog } from '../../oauth/grants/authorization-log.ts'
@@ -44,6 +45,8 @@ export interface ServerParts {
   /** Returns the API that a resource indicator names; null if it names none of this server. */
   readonly apiOf: (resource: string) => Api | null
   readonly routes: RouteResources
+  /** How documents of clients are fetched; by default, from public addresses only. */
+  readonly documents?: Pick<GuardedClientOptions, 'isAllowed' | 'ca'>
 }
 
 export interface EndpointParts extends ServerParts {

@@ -27,7 +27,7 @@ import { Consents } from '../../oauth/grants/consents.ts'
 import { cookieNames, cookiesOf } from '../http/cookies.ts'
 import { redirectMatches } from '../../oauth/clients/redirect-uri.ts'
 import type { Person } from '../engine/request.ts'
-import { isMember } from '../../oauth/grants/eligibility.ts'
+import { admits, isMember } from '../../oauth/grants/eligibility.ts'
 
 interface InteractionsParts {
   readonly store: Store
@@ -108,6 +108,7 @@ export class Interactions {
       step.accounts.length === 0 ? account === everybody : step.accounts.some(({ id }) => id === account)
     if (!isOffered) return { kind: 'invalid' }
     const isAllowed = ({ id, isOptional }: RequestedScope) => !isOptional || decision.optional.includes(id)
+    if (!(await this.#parts.clients.keep(open.client))) return this.#resume(open, tooMany)
     const grant = await this.#consents.store({
       client: open.client,
       user: person.user,
@@ -153,10 +154,19 @@ export class Interactions {
     const credential = await this.#parts.store.credentials.get('interaction', digestOf(uid))
     if (credential === null) return null
     const interaction = credential.data as unknown as Interaction
-    const client = await this.#parts.clients.find(textOf(interaction.params.client_id) ?? '')
+    const client = await this.#clientOf(textOf(interaction.params.client_id) ?? '')
     if (client === null) return null
     const isRegistered = redirectMatches(textOf(interaction.params.redirect_uri) ?? '', client.redirectUris)
     return isRegistered ? { credential, interaction, client } : null
+  }
+
+  async #clientOf(id: string): Promise<OAuthClient | null> {
+    const { clients } = this.#parts
+    const last = await clients.find(id)
+    if (last !== null) return last
+    // Another machine may have fetched its document.
+    const client = await clients.current(id, null)
+    return client !== null && 'id' in client ? client : null
   }
 
   async #consentStep({ interaction, client }: OpenInteraction, person: Person): Promise<ConsentStep> {
@@ -199,8 +209,10 @@ export class Interactions {
     const required = reaching.map(({ id }) => id).filter(id => !client.optionalScopes.includes(id))
     const able = await this.#accountsOf(person, required)
     if (able.length === 0) return refused('no account')
+    const admitting = able.filter(account => admits(account, client))
+    if (admitting.length === 0) return refused('not allowed')
     const user = (await this.#parts.store.users.get(everybody, person.user))?.record
-    const open = able.filter(account => user !== undefined && !lacksSecondFactor(user, account))
+    const open = admitting.filter(account => user !== undefined && !lacksSecondFactor(user, account))
     if (open.length === 0) return refused('no second factor')
     const accounts = open.map(({ id, name }) => ({ id, name }))
     return { ...consent, accounts }
@@ -231,9 +243,15 @@ export class Interactions {
 
 const gone = { kind: 'gone' } as const
 
+const tooMany = {
+  error: 'temporarily_unavailable',
+  error_description: 'this server knows as many clients by their documents as it may',
+} as const
+
 const refusals: Readonly<Record<ConsentRefusal['reason'], string>> = {
   'not a member': 'the client is private, and the user is no member of its account',
   'no account': 'the roles of the user reach the scopes in no account',
+  'not allowed': 'the accounts of the user allow only apps that are registered',
   'no second factor': 'the account requires two-step sign-in, which the user lacks',
 }
 

@@ -1,5 +1,6 @@
 // Introspection by an API token (RFC 7662). Clients, limited to their own tokens, use the library.
 
+import { clientIdOf } from '../../oauth/clients/document-url.ts'
 import { permits } from '../../permissions/permit.ts'
 import { withIncluded } from '../../permissions/scopes.ts'
 import type { Credential } from '../../store/records/credential.ts'
@@ -71,7 +72,7 @@ async function introspect(
   return {
     active: true,
     iss: issuer(),
-    client_id: client.id,
+    client_id: clientIdOf(client),
     sub: credential.user,
     scope: scopes.join(' '),
     ...(account !== everybody && { account }),

@@ -31,7 +31,8 @@ export class LibraryEndpoints {
     const person = await personNow()
     const isFirst = path === paths.authorization
     const refusedMode = isFirst ? refusedModeIn(query) : null
-    if (isFirst) request.url = `${path}${await libraryQueryOf(query, this.#parts)}`
+    const state = new OAuthRequest({ sender, person, personNow, refusedMode })
+    if (isFirst) request.url = `${path}${await libraryQueryOf(query, state, this.#parts)}`
     else if (isOfBrowser) {
       const uid = path.slice(paths.authorization.length + 1)
       await this.#endWithoutClient(uid)
@@ -43,7 +44,7 @@ export class LibraryEndpoints {
     setOrigin(request, issuer())
     await tags.ready()
     const engine = await this.#open(await keys.current())
-    await engine.handle(request, response, new OAuthRequest({ sender, person, personNow, refusedMode }))
+    await engine.handle(request, response, state)
   }
 
   /** Its client or redirect URI is gone: nothing is sent there, not even an error. */
@@ -60,6 +61,7 @@ export class LibraryEndpoints {
     const ready = openEngine({
       ...parts,
       issuer,
+      hasDocuments: config.clientIdMetadataDocuments.hosts.length > 0,
       lifetimes: config.lifetimes,
       keys: signing,
       secrets: clientSecrets,

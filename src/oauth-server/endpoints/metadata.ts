@@ -3,7 +3,9 @@
 import type { OAuthScope } from '../../permissions/scopes.ts'
 import { paths } from '../http/paths.ts'
 
-export function metadataOf(issuer: string, scopes: readonly OAuthScope[]): object {
+/** `hasDocuments`: whether clients may be known by the URL of a document. */
+export function metadataOf(issuer: string, scopes: readonly OAuthScope[], hasDocuments: boolean): object {
+  const authMethods = hasDocuments ? [...registered, 'private_key_jwt'] : registered
   const endpoint = (path: string) => `${issuer}${path}`
   return {
     issuer,
@@ -32,8 +34,14 @@ export function metadataOf(issuer: string, scopes: readonly OAuthScope[]): objec
     claims_parameter_supported: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
+    ...(hasDocuments && {
+      client_id_metadata_document_supported: true,
+      token_endpoint_auth_signing_alg_values_supported: ['ES256'],
+      revocation_endpoint_auth_signing_alg_values_supported: ['ES256'],
+      introspection_endpoint_auth_signing_alg_values_supported: ['ES256'],
+    }),
   }
 }
 
-const authMethods = ['client_secret_basic', 'client_secret_post', 'none']
+const registered = ['client_secret_basic', 'client_secret_post', 'none']
 const ofUser = ['account', 'email', 'email_verified', 'name', 'given_name', 'family_name']

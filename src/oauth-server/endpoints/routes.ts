@@ -27,8 +27,8 @@ export function routeOf(path: string): Route {
 
 const byLibrary: Endpoint = (call, _, library) => library.serve(call)
 
-const metadata = (call: Call, { issuer, routes }: EndpointParts) =>
-  publish(call, metadataOf(issuer(), routes.scopes))
+const metadata = (call: Call, { issuer, routes, config }: EndpointParts) =>
+  publish(call, metadataOf(issuer(), routes.scopes, config.clientIdMetadataDocuments.hosts.length > 0))
 
 const routes: Readonly<Record<string, Route>> = {
   [paths.authorization]: {

@@ -6,11 +6,13 @@ import type { Credential, CredentialKind, Json } from '../../store/records/crede
 import type { Store } from '../../store/contract/store.ts'
 import { digestOf, isWellFormed } from '../../tokens/token.ts'
 import type { ClientDirectory } from '../../oauth/clients/client-directory.ts'
+import type { DocumentFault } from '../../oauth/clients/document-fault.ts'
+import { clientIdOf, isDocumentUrl, storedIdOf } from '../../oauth/clients/document-url.ts'
 import { ineligibilityOf } from '../../oauth/grants/eligibility.ts'
-import type { Guard } from '../http/unavailable.ts'
+import { type Guard, unavailable } from '../http/unavailable.ts'
 import { grantPayload, readReference, writeReference } from './grant-payload.ts'
-import type { Adapter, Context, Library, Payload } from './library.ts'
-import { metadataOf } from './client-metadata.ts'
+import type { Adapter, Context, Library, OidcError, Payload } from './library.ts'
+import { metadataOf, recordOf } from './client-metadata.ts'
 import { Reason } from './reasons.ts'
 import { currentRequest, type OAuthRequest } from './request.ts'
 
@@ -39,6 +41,8 @@ function adapterOf(model: string, parts: AdapterParts): Adapter {
       return new TokenAdapter('access_token', model, parts)
     case 'RefreshToken':
       return new TokenAdapter('refresh_token', model, parts)
+    case 'ReplayDetection':
+      return new ReplayAdapter('client_assertion', model, parts)
     case 'Client':
       return new ClientAdapter(parts)
     case 'Grant':
@@ -129,11 +133,13 @@ class CredentialAdapter extends NoAdapter {
     for (const [name, value] of Object.entries(payload))
       if (!columns.has(name) && value !== undefined) data[name] = value as Json
     if (reference !== null) Object.assign(data, { account: reference.account, family: reference.family })
+    const { clientId = null } = payload
+    if (clientId !== null && isDocumentUrl(clientId)) data.clientUrl = clientId
     return {
       kind: this.kind,
       digest: digestOf(id),
       user: payload.accountId ?? null,
-      client: payload.clientId ?? null,
+      client: clientId === null ? null : storedIdOf(clientId),
       grant: reference?.grant ?? null,
       data,
       createdAt: this.clock.now(),
@@ -143,7 +149,7 @@ class CredentialAdapter extends NoAdapter {
   }
 
   #payloadOf(id: string, credential: Credential): Payload {
-    const { account: _, family: __, ...data } = credential.data as Record<string, Json>
+    const { account: _, family: __, clientUrl, ...data } = credential.data as Record<string, Json>
     const { user, client, createdAt, expiresAt } = credential
     const reference = referenceOf(credential)
     return {
@@ -153,7 +159,7 @@ class CredentialAdapter extends NoAdapter {
       iat: Math.floor(createdAt / 1000),
       exp: Math.floor(expiresAt / 1000),
       ...(user !== null && { accountId: user }),
-      ...(client !== null && { clientId: client }),
+      ...(client !== null && { clientId: typeof clientUrl === 'string' ? clientUrl : client }),
       ...(reference !== null && { grantId: reference }),
     }
   }
@@ -202,7 +208,8 @@ class TokenAdapter extends PresentedAdapter {
     if (this.kind !== 'access_token' || reference === null) return
     const { grant, family } = reference
     const user = currentRequest().exchange.presented?.user ?? null
-    const client = this.parts.context().oidc.client?.clientId ?? null
+    const { client: caller } = this.parts.context().oidc
+    const client = caller === undefined ? null : recordOf(caller).id
     await this.parts.store.credentials.endFamily(endOf(family, { user, client, grant }, this.clock.now()))
   }
 }
@@ -220,17 +227,51 @@ function referenceOf({ grant, data }: Credential): string | null {
   return writeReference({ account, grant, family })
 }
 
-class ClientAdapter extends NoAdapter {
-  readonly #clients: ClientDirectory
+/** Each assertion by which a client authenticates itself works once (RFC 7523 section 3). */
+class ReplayAdapter extends CredentialAdapter {
+  override async find(): Promise<undefined> {}
 
-  constructor({ clients }: AdapterParts) {
+  override async upsert(id: string, payload: Payload): Promise<void> {
+    const { iss: clientId } = payload as { readonly iss?: string }
+    const assertion = { ...this.credentialOf(id, { ...payload, clientId: clientId! }), data: null }
+    const { credentials } = this.parts.store
+    await credentials.put(assertion)
+    const consumption = await credentials.consume(this.kind, assertion.digest, this.clock.now())
+    if (consumption?.isFirst === true) return
+    throw new this.parts.errors.InvalidClientAuth({
+      cause: new Reason('the client_assertion was used before'),
+    })
+  }
+}
+
+/** Where what a client is now decides what it gets. */
+const current: ReadonlySet<string> = new Set(['authorization', 'resume', 'token'])
+
+class ClientAdapter extends NoAdapter {
+  readonly #parts: AdapterParts
+
+  constructor(parts: AdapterParts) {
     super('Client')
-    this.#clients = clients
+    this.#parts = parts
   }
 
   override async find(id: string): Promise<Payload | undefined> {
-    const client = await this.#clients.find(id)
-    return client === null ? undefined : metadataOf(client)
+    const { clients, context } = this.#parts
+    const isCurrent = current.has(context().oidc.route)
+    const client = await (isCurrent ? currentRequest().findClient(id, clients) : clients.find(id))
+    // A client is not known by the id under which it is stored.
+    if (client === null || ('id' in client && clientIdOf(client) !== id)) return undefined
+    if ('fault' in client) throw this.#errorOf(client)
+    return metadataOf(client)
+  }
+
+  #errorOf({ fault, reason }: DocumentFault): OidcError {
+    const { InvalidClient, TemporarilyUnavailable } = this.#parts.errors
+    const isForNow = fault === 'unreachable' || fault === 'busy'
+    const error = new (isForNow ? TemporarilyUnavailable : InvalidClient)(reason)
+    if (isForNow) error.status = error.statusCode = unavailable.status
+    error.cause = new Reason(reason)
+    return error
   }
 }
 

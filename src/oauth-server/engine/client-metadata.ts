@@ -1,5 +1,6 @@
 // A client in the library's form, which carries the client as stored.
 
+import { clientIdOf } from '../../oauth/clients/document-url.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { LibraryClient, Payload } from './library.ts'
 
@@ -9,11 +10,12 @@ export function recordOf({ registered }: Pick<LibraryClient, 'registered'>): OAu
 
 /** The library accepts these values in place of those that it never compares. */
 export function metadataOf(client: OAuthClient): Payload {
-  const hasSecret = client.tokenEndpointAuthMethod !== 'none'
+  const { tokenEndpointAuthMethod: method, document } = client
   return {
-    client_id: client.id,
-    ...(hasSecret && { client_secret: 'compared elsewhere' }),
-    token_endpoint_auth_method: client.tokenEndpointAuthMethod,
+    client_id: clientIdOf(client),
+    ...(method.startsWith('client_secret_') && { client_secret: 'compared elsewhere' }),
+    ...(method === 'private_key_jwt' && { jwks: { keys: document!.keys } }),
+    token_endpoint_auth_method: method,
     grant_types: [...client.grantTypes],
     response_types: ['code'],
     redirect_uris: ['https://compared.elsewhere.invalid/'],

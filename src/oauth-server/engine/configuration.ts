@@ -1,6 +1,6 @@
 // The library's settings: what it supports, how long things are valid, and who decides.
 
-import { second } from '../../base/units.ts'
+import { minute, second } from '../../base/units.ts'
 import { oauthScopes } from '../../permissions/scopes.ts'
 import { consentPath } from '../../pages/parts/paths.ts'
 import { cookieNames } from '../http/cookies.ts'
@@ -13,6 +13,7 @@ import type { EngineParts } from './engine-parts.ts'
 import type { Context, Library, LibraryClient } from './library.ts'
 import { recordOf } from './client-metadata.ts'
 import { prompts } from './prompts.ts'
+import { Reason } from './reasons.ts'
 import { type Confirmation, currentRequest } from './request.ts'
 
 const interactionLife = 3_600
@@ -25,13 +26,14 @@ interface ConfigurationParts {
 }
 
 export function configurationOf(
-  { issuer, keys, lifetimes, store, clients }: EngineParts,
+  { issuer, keys, lifetimes, store, clients, hasDocuments }: EngineParts,
   { library, decisions, guard }: ConfigurationParts,
 ): object {
   const { Provider, errors, interactionPolicy } = library
   const context = () => Provider.ctx!
   return {
     ...fixedSettings(),
+    ...authenticationOf(hasDocuments, errors),
     adapter: adapters({ store, clients, context, errors, guard, admit: request => decisions.admit(request) }),
     clientBasedCORS: ({ oidc }: Context, origin: string, client: LibraryClient) =>
       isAllowedOrigin(origin, recordOf(client), oidc.route),
@@ -69,7 +71,6 @@ function fixedSettings(): object {
       auth_time: null,
       iss: null,
     },
-    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clockTolerance: 0,
     // Many apps read nothing but the ID token.
@@ -108,6 +109,24 @@ function fixedSettings(): object {
       jwks: paths.jwks,
     },
     scopes: oauthScopes.map(({ id }) => id),
+  }
+}
+
+/** Ms that an assertion may be valid for: as long it is stored, so that it works once. */
+const maxAssertion = 10 * minute
+
+function authenticationOf(hasDocuments: boolean, { InvalidClientAuth }: Library['errors']): object {
+  const registered = ['client_secret_basic', 'client_secret_post', 'none']
+  return {
+    clientAuthMethods: hasDocuments ? [...registered, 'private_key_jwt'] : registered,
+    assertJwtClientAuthClaimsAndHeader: async (_: Context, { exp }: { exp: number }) => {
+      if (exp * second <= Date.now() + maxAssertion) return
+      throw new InvalidClientAuth({
+        cause: new Reason('exp of the client_assertion is more than 10 minutes away'),
+      })
+    },
+    // Keys of clients come with their documents.
+    fetch: async () => Promise.reject(new Error('the library must not fetch anything')),
   }
 }
 

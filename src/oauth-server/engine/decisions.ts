@@ -1,7 +1,6 @@
 // The decisions that the library leaves to this server.
 
 import { second } from '../../base/units.ts'
-import { clientKey } from '../../net/address/client-key.ts'
 import { newId } from '../../base/ids/id.ts'
 import { limitOf } from '../../limits/limit.ts'
 import { oauthScopes } from '../../permissions/scopes.ts'
@@ -16,7 +15,7 @@ import { recordOf } from './client-metadata.ts'
 import { Reason, valueText } from './reasons.ts'
 import { isShared } from '../../oauth/clients/redirect-uri.ts'
 import { type Confirmation, currentRequest, type OAuthRequest } from './request.ts'
-import { faultOfScopes, scopesOf } from './scopes.ts'
+import { faultOfScopes, scopesOf, usualScopesOf } from './scopes.ts'
 
 const resourceScopes = oauthScopes
   .map(({ id }) => id)
@@ -38,9 +37,8 @@ export class Decisions {
     this.#consents = new Consents(parts.store, parts.apiOf)
   }
 
-  async admit({ person, sender }: OAuthRequest): Promise<void> {
-    const key = person?.user ?? clientKey(sender.address ?? sender.peer)
-    const { isAllowed, wait } = await this.#parts.limiter.spend(waiting, key)
+  async admit(request: OAuthRequest): Promise<void> {
+    const { isAllowed, wait } = await this.#parts.limiter.spend(waiting, request.key)
     if (isAllowed) return
     const seconds = Math.max(1, Math.ceil(wait / second))
     const { TemporarilyUnavailable } = this.#library.errors
@@ -58,10 +56,10 @@ export class Decisions {
       throw new errors.UnsupportedResponseMode(
         `response_mode sent: ${valueText(refusedMode)}; supported: query`,
       )
-    const { scopes: registered } = recordOf(oidc.client!)
+    const client = recordOf(oidc.client!)
     const { scopes: all } = this.#parts.routes
-    const scopes = scopesOf(typeof query.scope === 'string' ? query.scope : undefined, registered)
-    const fault = faultOfScopes(scopes, registered, all)
+    const scopes = scopesOf(typeof query.scope === 'string' ? query.scope : undefined, usualScopesOf(client))
+    const fault = faultOfScopes(scopes, client.scopes, all)
     if (fault !== null) throw new errors.InvalidScope(fault)
     // The library drops unknown scopes, and offline_access if no consent is asked for.
     oidc.params.scope = scopes.join(' ')

@@ -21,6 +21,8 @@ export interface EngineParts {
   readonly store: Store
   readonly tags: TokenTags
   readonly clients: ClientDirectory
+  /** Whether clients may be known by the URL of a document. */
+  readonly hasDocuments: boolean
   readonly secrets: ClientSecrets
   readonly limiter: Limiter
   /** Returns the API that a resource indicator names; null if it names none of this server. */

@@ -1,6 +1,7 @@
 // Error responses: with a reason for the developer of the app, and a link to an explanation.
 
-import { hasKnownPublisher } from '../../oauth/clients/proven-host.ts'
+import { hasKnownPublisher, leadsToProven, provenHostOf } from '../../oauth/clients/proven-host.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
 import { errorPage } from '../pages/pages.ts'
 import { isMember } from '../../oauth/grants/eligibility.ts'
@@ -46,19 +47,28 @@ export async function keepFromApp(context: Context, request: OAuthRequest, store
   if (client === undefined || failure === null || !isForBrowser(route)) return
   if (context.response.get('location') === undefined || params?.prompt === 'none') return
   const record = recordOf(client)
-  if (hasKnownPublisher(record)) return
+  if (hasKnownPublisher(record) || leadsToDocument(record, params?.redirect_uri)) return
   // A person who has decided has seen our pages; otherwise the link may come from anywhere.
-  if (person !== null && (route === 'resume' || (await isKnownMember(store, record.account, person.user))))
-    return
+  if (person !== null && (route === 'resume' || (await isKnownMember(store, record, person.user)))) return
   context.remove('location')
   context.status = failure.statusCode
   context.body = { error: failure.error } satisfies Body
 }
 
-/** Whether a user is known to be in an account: not if the store cannot be reached. */
-async function isKnownMember(store: Store, account: string, user: string): Promise<boolean> {
+/** Whether a redirect leads to the host that has the document of a client. */
+function leadsToDocument(client: OAuthClient, redirectUri: unknown): boolean {
+  if (client.document === undefined || typeof redirectUri !== 'string') return false
+  return leadsToProven(redirectUri, provenHostOf(client)!)
+}
+
+/** Whether a user is known to be in the account of a client: not if the store cannot be reached. */
+async function isKnownMember(
+  store: Store,
+  { account, document }: OAuthClient,
+  user: string,
+): Promise<boolean> {
   try {
-    return await isMember(store, account, user)
+    return document === undefined && (await isMember(store, account, user))
   } catch (error) {
     if (error instanceof StoreUnreachable) return false
     throw error
@@ -111,7 +121,7 @@ function descriptionOf(context: Context, request: OAuthRequest): string | null {
 export function circumstancesOf({ oidc, headers }: Context, { exchange }: OAuthRequest) {
   return {
     presented: exchange.presented,
-    client: oidc.client?.clientId ?? null,
+    client: oidc.client === undefined ? null : recordOf(oidc.client).id,
     params: oidc.params ?? {},
     authorization: headers.authorization,
   }

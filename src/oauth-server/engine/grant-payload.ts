@@ -3,6 +3,7 @@
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { everybody } from '../../store/records/people.ts'
+import { clientIdOf } from '../../oauth/clients/document-url.ts'
 import { withIncluded } from '../../permissions/scopes.ts'
 import type { Payload } from './library.ts'
 
@@ -48,7 +49,7 @@ export function grantPayload(
     iat: now,
     exp: now + 3_600,
     accountId: grant.user,
-    clientId: grant.client,
+    clientId: clientIdOf(client),
     openid: { scope },
     resources: Object.fromEntries(resources.map(resource => [resource, scope])),
   }

@@ -114,6 +114,7 @@ export interface Library {
   }
   readonly errors: {
     readonly OIDCProviderError: ErrorClass<[status: number, message: string]>
+    readonly InvalidClient: WithDescription
     readonly InvalidClientAuth: WithDetail
     readonly InvalidGrant: WithDetail
     readonly InvalidToken: WithDetail

@@ -55,6 +55,8 @@ function noteEvent(context: Context, request: OAuthRequest, note: EngineParts['n
     if (step === 'introspection' || step === 'userinfo') return
   }
   const record = recordOf(client)
+  // They are for the account that has registered it.
+  if (record.document !== undefined) return
   const { user, account } = ownerOf(context, request)
   note({
     client: record.id,
@@ -74,7 +76,7 @@ function noteEvent(context: Context, request: OAuthRequest, note: EngineParts['n
 /** The code or token of another client tells nothing of them. */
 function ownerOf({ oidc }: Context, { exchange, person }: OAuthRequest) {
   const { presented } = exchange
-  if (presented !== null && presented.client === oidc.client?.clientId) {
+  if (presented !== null && oidc.client !== undefined && presented.client === recordOf(oidc.client).id) {
     const { account } = presented.data as { readonly account: string }
     return { user: presented.user, account }
   }

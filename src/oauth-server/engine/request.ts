@@ -1,7 +1,11 @@
 // What this server knows of a request while the library works on it.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { clientKey } from '../../net/address/client-key.ts'
 import { everybody, type User } from '../../store/records/people.ts'
+import type { ClientDirectory } from '../../oauth/clients/client-directory.ts'
+import type { DocumentFault } from '../../oauth/clients/document-fault.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { OidcError } from './library.ts'
 import { TokenExchange } from './token-exchange.ts'
@@ -40,6 +44,7 @@ export class OAuthRequest {
   confirmation: Confirmation | null = null
   failure: OidcError | null = null
   readonly #personNow: RequestParts['personNow']
+  #client: { readonly id: string; readonly found: Promise<OAuthClient | DocumentFault | null> } | null = null
   #user: { readonly id: string; readonly record: Promise<User | null> } | null = null
 
   constructor({ sender, person, personNow, refusedMode }: RequestParts) {
@@ -49,9 +54,20 @@ export class OAuthRequest {
     this.#personNow = personNow
   }
 
+  /** By whom requests are counted: the person, or else the address. */
+  get key(): string {
+    return this.person?.user ?? clientKey(this.sender.address ?? this.sender.peer)
+  }
+
   /** Whether the same person is still signed in; rejects with `StoreUnreachable`. */
   async isStillSignedIn(): Promise<boolean> {
     return (await this.#personNow())?.user === this.person?.user
+  }
+
+  /** Finds a client as it is now, once for repeated calls; rejects with `StoreUnreachable`. */
+  findClient(id: string, clients: ClientDirectory): Promise<OAuthClient | DocumentFault | null> {
+    if (this.#client?.id !== id) this.#client = { id, found: clients.current(id, this.key) }
+    return this.#client.found
   }
 
   /** Finds a user, with one lookup for repeated calls; rejects with `StoreUnreachable`. */

@@ -2,13 +2,22 @@
 
 import { memoizeEach } from '../../base/memo.ts'
 import { type OAuthScope, withIncluded } from '../../permissions/scopes.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
 
 const idsOf = memoizeEach((scopes: readonly OAuthScope[]) => new Set(scopes.map(({ id }) => id)))
 
-/** Returns distinct scopes; without any, the client's registered ones (RFC 6749 section 3.3). */
-export function scopesOf(text: string | undefined, registered: readonly string[]): readonly string[] {
+/** Returns distinct scopes; without any, the usual ones of the client. */
+export function scopesOf(text: string | undefined, usual: readonly string[]): readonly string[] {
   const named = (text ?? '').split(' ').filter(scope => scope !== '')
-  return named.length === 0 ? registered : [...new Set(named)]
+  return named.length === 0 ? usual : [...new Set(named)]
+}
+
+/**
+ * Returns the scopes of a request that names none (RFC 6749 section 3.3): those that are registered. A
+ * document that names none lets its client ask for all, but not for all at once.
+ */
+export function usualScopesOf({ scopes, document }: OAuthClient): readonly string[] {
+  return document?.scope === null ? [] : scopes
 }
 
 export function faultOfScopes(
@@ -16,6 +25,7 @@ export function faultOfScopes(
   registered: readonly string[],
   all: readonly OAuthScope[],
 ): string | null {
+  if (scopes.length === 0) return 'scope is missing, and the document of the client names none either'
   const existing = idsOf(all)
   const unknown = scopes.filter(scope => !existing.has(scope))
   const allowed = withIncluded(registered)

@@ -1,24 +1,35 @@
-// The host that a client has proven to be its publisher's, as far as people may be told.
+// The host that a client has proven to be its publisher's, as far as people may be told: by DNS, or as it has
+// its document there.
 
 import { hostsNamedIn } from '../../domains/host.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 
-/** Returns the verified host of client_uri, in lower case and as punycode; null if there is none. */
+/** Returns the host, in lower case and as punycode; null if there is none. */
 export function provenHostOf({
   clientUri,
   verification,
-}: Pick<OAuthClient, 'clientUri' | 'verification'>): string | null {
+  document,
+}: Pick<OAuthClient, 'clientUri' | 'verification' | 'document'>): string | null {
+  if (document !== undefined) return new URL(document.url).hostname
   return clientUri !== null && verification?.status === 'verified' ? verification.host : null
 }
 
 /**
  * Whether the publisher of a client is known, so that a link alone may lead people to it: the client is
- * public, which needs a proven host, or has proven one.
+ * public, which needs a proven host, or has proven one. Anybody may publish a document.
  */
 export function hasKnownPublisher(
-  client: Pick<OAuthClient, 'visibility' | 'clientUri' | 'verification'>,
+  client: Pick<OAuthClient, 'visibility' | 'clientUri' | 'verification' | 'document'>,
 ): boolean {
-  return client.visibility === 'public' || provenHostOf(client) !== null
+  return client.document === undefined && (client.visibility === 'public' || provenHostOf(client) !== null)
+}
+
+/** Returns the name by which a client is listed: one that comes from a document is only a claim. */
+export function shownNameOf(
+  client: Pick<OAuthClient, 'name' | 'clientUri' | 'verification' | 'document'>,
+): string {
+  const { name, document } = client
+  return document === undefined ? name : `${provenHostOf(client)} (${name})`
 }
 
 /**

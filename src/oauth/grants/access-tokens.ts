@@ -11,6 +11,8 @@ import type { MaybeAtOnce, Store } from '../../store/contract/store.ts'
 import { groupsOfRoles, groupsOfScopes } from '../../permissions/roles.ts'
 import { endDigestOf, familyOf } from './token-family.ts'
 import { apisOf } from './resource-indicator.ts'
+import { admits } from './eligibility.ts'
+import { shownNameOf } from '../clients/proven-host.ts'
 import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 
 export interface Parts {
@@ -111,6 +113,7 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
   if (grant.client !== client.id || grant.user !== user.id) return null
   if (grant.account !== everybody && member?.status !== 'accepted') return null
   const family = familyOf(credential)
+  if (account !== null && !admits(account, client)) return null
   const isPrivate = client.visibility === 'private'
   if (isPrivate && insider?.status !== 'accepted') return null
   const { scope, resources } = limitsOf(credential)
@@ -126,7 +129,7 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
   return {
     account: grant.account,
     id: grant.id,
-    name: client.name,
+    name: shownNameOf(client),
     digest: credential.digest,
     status: 'active',
     policies: [{ id: grant.id, effect: 'allow', permissionGroups: groups, accounts: [grant.account] }],
@@ -141,7 +144,8 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
       email: user.email,
       ...(isEmailVerified(user) && { isEmailVerified: true }),
       client: client.id,
-      clientName: client.name,
+      clientName: shownNameOf(client),
+      ...(client.document !== undefined && { clientUrl: client.document.url }),
       grant: grant.id,
       end: family === null ? null : endDigestOf(family),
       members,

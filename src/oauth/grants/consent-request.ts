@@ -24,7 +24,7 @@ export interface ConsentRefusal {
   readonly client: OAuthClient
   readonly person: RequestedUser
   readonly redirectUri: string
-  readonly reason: 'not a member' | 'no account' | 'no second factor'
+  readonly reason: 'not a member' | 'no account' | 'not allowed' | 'no second factor'
 }
 
 interface Consent {

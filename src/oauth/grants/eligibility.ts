@@ -2,6 +2,7 @@
 
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { everybody } from '../../store/records/people.ts'
+import type { Account } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 
 interface Representation {
@@ -21,14 +22,22 @@ export async function ineligibilityOf(
   findUser: (id: string) => Promise<unknown> = id => store.users.get(everybody, id),
 ): Promise<string | null> {
   const owner = client.visibility === 'private' ? client.account : everybody
-  const [record, isIn, isOfOwner] = await Promise.all([
+  const isOfAccount = client.document !== undefined && account !== everybody
+  const [record, isIn, isOfOwner, place] = await Promise.all([
     findUser(user),
     isMember(store, account, user),
     owner === account || isMember(store, owner, user),
+    isOfAccount ? store.accounts.get(account) : null,
   ])
   if (record === null) return 'the user no longer exists'
   if (!isIn) return 'the user is no member of the account'
+  if (place !== null && !admits(place, client)) return 'the account allows only apps that are registered'
   return isOfOwner ? null : 'the client is private, and the user is no member of its account'
+}
+
+/** Whether members of an account may let a client act for them there. */
+export function admits(account: Account, { document }: Pick<OAuthClient, 'document'>): boolean {
+  return document === undefined || account.allowsDocumentClients === true
 }
 
 /** Whether a user is a member of an account; of `everybody`, all users are. */

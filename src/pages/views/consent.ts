@@ -22,7 +22,10 @@ export interface ShownScope {
 }
 
 export interface ShownApp {
+  /** For an app that is known by its document, nothing but a claim. */
   readonly name: string
+  /** The URL of its document; null for an app that was registered. */
+  readonly document: string | null
   /** Loaded by the browser, never by us. */
   readonly logo: string | null
   /** The host of the publisher and whether it was verified; null if none is named. */
@@ -61,11 +64,15 @@ export function consentPage(view: ConsentView): Page {
   return {
     ...page(
       view,
-      `Allow ${app.name}?`,
-      html`${heading(app, html`<b>${isolated(app.name)}</b> asks to act for you`)}
+      `Allow ${callNameOf(app)}?`,
+      html`${heading(app, html`<b>${isolated(callNameOf(app))}</b> asks to act for you`)}
 ${rememberedNote(view)}${trouble(view)}<div class="card">
 ${facts([
-  ['Published by', publisher(app)],
+  ['Calls itself', claimedName(app)],
+  [
+    app.document === null ? 'Published by' : 'Known by',
+    app.document === null ? publisher(app) : known(app.document),
+  ],
   ['Its name', nameDoubt(app)],
   [
     'You',
@@ -120,8 +127,23 @@ function capitalized(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-function heading({ name, logo }: ShownApp, words: Html): Html {
-  return html`<div class="app">${appMark(name, logo)}<h1>${words}</h1></div>`
+function heading(app: ShownApp, words: Html): Html {
+  return html`<div class="app">${appMark(callNameOf(app), app.logo)}<h1>${words}</h1></div>`
+}
+
+/** Returns what the app is called by: anybody can claim a name, but the host is where its document is. */
+function callNameOf({ name, document }: ShownApp): string {
+  return document === null ? name : new URL(document).host
+}
+
+function claimedName({ name, document }: ShownApp): HtmlValue {
+  return document === null
+    ? null
+    : html`${isolated(name)}<br><span class="proof no">${sign('warning')}<span>Anybody can choose this name</span></span>`
+}
+
+function known(document: string): Html {
+  return html`<code>${document}</code><br>Nobody here has registered it`
 }
 
 function publisher({ publisher, isPrivate }: ShownApp): HtmlValue {
@@ -234,7 +256,7 @@ interface RefusedView {
   readonly action: string
   readonly redirectUri: string
   readonly self: string
-  readonly reason: 'not a member' | 'no account' | 'no second factor'
+  readonly reason: 'not a member' | 'no account' | 'not allowed' | 'no second factor'
 }
 
 /** Explains why this person cannot authorize the app, and leads back to it. */
@@ -248,9 +270,10 @@ export function refusedPage({ app, email, token, action, redirectUri, self, reas
     title,
     status: 403,
     content: html`${heading(app, html`${title}`)}
-<p class="lead"><b>${isolated(app.name)}</b> ${words}</p>
+<p class="lead"><b>${isolated(callNameOf(app))}</b> ${words}</p>
 <div class="card">
 ${facts([
+  ['Calls itself', claimedName(app)],
   ['Its name', nameDoubt(app)],
   ['You', isolated(email)],
 ])}
@@ -269,6 +292,10 @@ const reasons = {
   'no account': [
     'None of your accounts allows this',
     'asks for more than your roles reach in any of your accounts. An administrator can give you a role that covers it.',
+  ],
+  'not allowed': [
+    'Your accounts do not allow this app',
+    'is not registered with an account, and none of yours lets such apps act in it. An administrator can change that in the settings of the account.',
   ],
   'no second factor': [
     'Turn on two-step sign-in first',

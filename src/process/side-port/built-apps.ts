@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import type { PeopleMetrics } from '../../metrics/counters/people-metrics.ts'
+import { publicOrIn } from '../../net/address/public-address.ts'
 import type { Config, Listener } from '../../config/model/config.ts'
 import { People } from '../../people/people.ts'
 import { Sessions } from '../../people/sessions/sessions.ts'
@@ -84,6 +85,7 @@ function buildOAuth(parts: AppParts): AuthorizationServer {
     verify: (value, address) => services.tokens.verify(value, address, 'management'),
     apiOf: apiFinder(parts),
     routes: routesOf(parts),
+    documents: { isAllowed: publicOrIn(oauth.clientIdMetadataDocuments.allowNetworks) },
   })
 }
 

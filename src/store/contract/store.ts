@@ -177,7 +177,7 @@ export interface Beginning {
   readonly audit: AuditEntry
 }
 
-export type AccountSettings = Partial<Pick<Account, 'name' | 'enforceTwoFactor'>>
+export type AccountSettings = Partial<Pick<Account, 'name' | 'enforceTwoFactor' | 'allowsDocumentClients'>>
 
 /**
  * A value that an in-process backend returns without waiting. Functions that return it never throw; failures

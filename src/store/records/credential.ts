@@ -14,6 +14,7 @@ export type CredentialKind =
   | 'token_family'
   | 'site_code'
   | 'site_session'
+  | 'client_assertion'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
 

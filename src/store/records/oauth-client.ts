@@ -1,5 +1,5 @@
 // An OAuth client with its secrets and domain verification. Times are ms since the epoch; ids are 32 hex
-// digits.
+// digits, or begin with `url-`.
 
 /**
  * A client of the OAuth endpoints, in the terms of RFC 7591; its id is the `client_id`. Unset texts are null,
@@ -40,6 +40,33 @@ export interface OAuthClient {
   readonly createdAt: number
   readonly updatedAt: number
   readonly promotedAt: number | null
+  /**
+   * Where its settings come from; absent for clients that were registered. A client with one is owned by
+   * `everybody`, and is stored once somebody has allowed it something.
+   */
+  readonly document?: ClientDocument
+}
+
+/** The metadata document of a client, by the URL of which the client is known. */
+interface ClientDocument {
+  /** The `client_id`, letter by letter. */
+  readonly url: string
+  /** The scopes that it names; null if it names none, so that the client may ask for all. */
+  readonly scope: readonly string[] | null
+  /** With which the client authenticates itself; empty if its method is `none`. */
+  readonly keys: readonly DocumentKey[]
+  readonly fetchedAt: number
+  /** When it must be fetched again. */
+  readonly expiresAt: number
+}
+
+/** A public key for ES256 (RFC 7518 section 6.2). */
+export interface DocumentKey {
+  readonly kty: 'EC'
+  readonly crv: 'P-256'
+  readonly x: string
+  readonly y: string
+  readonly kid?: string
 }
 
 export interface ClientSearch {
@@ -49,7 +76,12 @@ export interface ClientSearch {
 }
 
 export type GrantType = 'authorization_code' | 'refresh_token'
-export type TokenEndpointAuthMethod = 'client_secret_basic' | 'client_secret_post' | 'none'
+/** Only clients that are known by a document have `private_key_jwt`. */
+export type TokenEndpointAuthMethod =
+  | 'client_secret_basic'
+  | 'client_secret_post'
+  | 'private_key_jwt'
+  | 'none'
 
 /** A secret of an OAuth client, without its value. */
 export interface ClientSecret {

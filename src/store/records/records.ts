@@ -7,6 +7,8 @@ export interface Account {
   readonly name: string
   /** Whether members must have a second factor; absent for false. */
   readonly enforceTwoFactor?: boolean
+  /** Whether apps that are known by a document alone may act in it; absent for false. */
+  readonly allowsDocumentClients?: boolean
   readonly createdAt: number
 }
 
@@ -217,6 +219,8 @@ export interface ActingApp {
 
 /** An app that acts for a user, with its rights and their basis. */
 export interface Actor extends ActingApp {
+  /** The `client_id`, where that is the URL of a document; absent where it is `client`. */
+  readonly clientUrl?: string
   readonly grant: string
   /** The digest of the end of its family, with which the token ends; null for none. */
   readonly end: string | null

@@ -91,9 +91,15 @@ export class RedisAccounts implements Accounts {
   }
 }
 
-function changed(account: Account, { name = account.name, enforceTwoFactor }: AccountSettings): Account {
-  const { enforceTwoFactor: before = false, ...rest } = account
-  return { ...rest, name, ...((enforceTwoFactor ?? before) && { enforceTwoFactor: true }) }
+function changed(account: Account, settings: AccountSettings): Account {
+  const { enforceTwoFactor: enforced = false, allowsDocumentClients: allowed = false, ...rest } = account
+  const { name = account.name, enforceTwoFactor = enforced, allowsDocumentClients = allowed } = settings
+  return {
+    ...rest,
+    name,
+    ...(enforceTwoFactor && { enforceTwoFactor }),
+    ...(allowsDocumentClients && { allowsDocumentClients }),
+  }
 }
 
 function byCreation(a: Account, b: Account): number {

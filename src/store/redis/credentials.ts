@@ -47,6 +47,7 @@ const letters: Readonly<Record<CredentialKind, string>> = {
   token_family: 'f',
   site_code: 'd',
   site_session: 't',
+  client_assertion: 'j',
 }
 
 /** A credential is stored as `expiresAt consumedAt user client grant createdAt data`, with - for null. */

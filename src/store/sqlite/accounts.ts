@@ -24,10 +24,12 @@ export class SqliteAccounts implements Accounts {
     this.#list = db.prepare('SELECT * FROM accounts ORDER BY created_at, id')
     this.#oldest = db.prepare('SELECT id FROM accounts ORDER BY created_at, id LIMIT 1')
     this.#insert = db.command(
-      'INSERT INTO accounts (id, name, created_at, enforce_two_factor) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      `INSERT INTO accounts (id, name, created_at, enforce_two_factor, allow_document_clients)
+       VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     )
     this.#update = db.command(
-      'UPDATE accounts SET name = coalesce(?, name), enforce_two_factor = coalesce(?, enforce_two_factor) WHERE id = ?',
+      `UPDATE accounts SET name = coalesce(?, name), enforce_two_factor = coalesce(?, enforce_two_factor),
+       allow_document_clients = coalesce(?, allow_document_clients) WHERE id = ?`,
     )
   }
 
@@ -55,11 +57,11 @@ export class SqliteAccounts implements Accounts {
     return writeTogether(this.#db, this.#ledgers, insert, beginning && { audit: beginning.audit })
   }
 
-  update(id: string, { name, enforceTwoFactor }: AccountSettings, together?: Together): Promise<boolean> {
+  update(id: string, settings: AccountSettings, together?: Together): Promise<boolean> {
     const { changes } = this.#ledgers
-    const isEnforced = enforceTwoFactor === undefined ? null : Number(enforceTwoFactor)
+    const { name = null, enforceTwoFactor, allowsDocumentClients } = settings
     const update = () => {
-      const isDone = this.#update(name ?? null, isEnforced, id) === 1
+      const isDone = this.#update(name, bitOf(enforceTwoFactor), bitOf(allowsDocumentClients), id) === 1
       if (isDone) changes.note(changes.nextVersion(), 'account', id, id)
       return isDone
     }
@@ -70,13 +72,26 @@ export class SqliteAccounts implements Accounts {
     return this.#list.all().map(fromRow)
   }
 
-  insertWithin({ id, name, createdAt, enforceTwoFactor = false }: Account): boolean {
-    return this.#insert(id, name, createdAt, Number(enforceTwoFactor)) === 1
+  insertWithin({
+    id,
+    name,
+    createdAt,
+    enforceTwoFactor = false,
+    allowsDocumentClients = false,
+  }: Account): boolean {
+    return this.#insert(id, name, createdAt, Number(enforceTwoFactor), Number(allowsDocumentClients)) === 1
   }
+}
+
+function bitOf(flag: boolean | undefined): number | null {
+  return flag === undefined ? null : Number(flag)
 }
 
 function fromRow(row: Row): Account {
   const { id, name, created_at } = row
-  const account = { id: String(id), name: String(name), createdAt: Number(created_at) }
-  return row.enforce_two_factor === 1 ? { ...account, enforceTwoFactor: true } : account
+  return {
+    ...{ id: String(id), name: String(name), createdAt: Number(created_at) },
+    ...(row.enforce_two_factor === 1 && { enforceTwoFactor: true }),
+    ...(row.allow_document_clients === 1 && { allowsDocumentClients: true }),
+  }
 }

@@ -50,7 +50,7 @@ test('an account is shown to tokens that reach it', async t => {
     name: 'first',
     type: 'standard',
     created_on: '1970-01-01T00:00:00.000Z',
-    settings: { enforce_twofactor: false },
+    settings: { enforce_twofactor: false, allow_client_id_metadata_documents: false },
   })
   const elsewhere = async (token: string) =>
     (await ask('GET', `/client/v4/accounts/${second}`, { token })).status
@@ -61,7 +61,11 @@ test('an account is shown to tokens that reach it', async t => {
 test('an account is renamed, and may require a second factor', async t => {
   const { ask, kept, keepToken } = await start(t)
   const { result } = (await ask('GET', '')).json
-  const wanted = { ...result, name: 'Shop', settings: { enforce_twofactor: true } }
+  const wanted = {
+    ...result,
+    name: 'Shop',
+    settings: { enforce_twofactor: true, allow_client_id_metadata_documents: true },
+  }
   assert.deepEqual((await ask('PUT', '', { body: wanted })).json.result, wanted)
   assert.deepEqual((await ask('GET', '')).json.result, wanted)
   const { enforceTwoFactor, name } = (await kept.accounts.get(account))!

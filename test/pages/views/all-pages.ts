@@ -83,6 +83,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     logo: words.logo,
     publisher: { host: words.host, isVerified: true },
     isPrivate: false,
+    document: null,
     policyUri: words.uri,
     termsUri: words.uri,
   }

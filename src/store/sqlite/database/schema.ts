@@ -238,6 +238,7 @@ export const migrations: readonly string[] = [
   recordTable('custom_providers'),
   tableOfGateways('policy_sets'),
   tableOfGateways('budget_alert_sets'),
+  'ALTER TABLE accounts ADD COLUMN allow_document_clients INTEGER NOT NULL DEFAULT 0',
 ]
 
 /* A row for each bucket of an account, as `store/budget-ledger` has it. */
