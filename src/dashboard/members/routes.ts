@@ -15,6 +15,7 @@ import {
   signOut,
 } from './handlers.ts'
 import { changeTwoFactor, showTwoFactor } from './two-factor.ts'
+import { changeUnregisteredApps, showUnregisteredApps } from './unregistered-apps.ts'
 
 const members = '/dashboard/{account}/members'
 const member = `${members}/{member}`
@@ -54,6 +55,13 @@ export const memberRoutes: readonly Route[] = [
     take: removeMember,
   },
   { path: apps, permission: 'Members Read', show: showApps },
+  {
+    path: `${apps}/unregistered`,
+    permission: 'Account Settings Write',
+    show: showUnregisteredApps,
+    effect: 'opens',
+    take: changeUnregisteredApps,
+  },
   {
     path: `${apps}/{grant}/end`,
     permission: 'Members Write',

@@ -47,7 +47,12 @@ export function listView({ account, members, info, query, mayWrite, mayRule, fir
         ? 'Members must sign in with two steps. To those who have not turned that on, this account is closed.'
         : 'Members may sign in with a password alone.'
     }</p>
-<div class="actions">${mayRule && html`<a href="${paths.twoFactor(account.id)}">${account.settings.enforce_twofactor ? 'Change this' : 'Require two-step sign-in'}</a>`}<a href="${paths.apps(account.id)}">Apps that act for members</a></div></div>`,
+<p>${
+      account.settings.allow_client_id_metadata_documents
+        ? 'They may let apps act for them here that nobody has registered.'
+        : 'They may let only registered apps act for them here.'
+    }</p>
+<div class="actions">${mayRule && html`<a href="${paths.twoFactor(account.id)}">${account.settings.enforce_twofactor ? 'Change two-step sign-in' : 'Require two-step sign-in'}</a><a href="${paths.unregisteredApps(account.id)}">Unregistered apps</a>`}<a href="${paths.apps(account.id)}">Apps that act for members</a></div></div>`,
   }
 }
 

@@ -45,6 +45,7 @@ const messages = {
   'member-signed-out': 'The member was signed out everywhere.',
   'member-removed': 'The member was removed.',
   'two-factor-changed': 'The rule for members was changed.',
+  'unregistered-apps-changed': 'The rule for apps was changed.',
   'app-ended': 'The app can no longer act for the member.',
   'access-rule-created': 'The rule was created. It decides on requests from now on.',
   'access-rule-changed': 'The rule was changed.',

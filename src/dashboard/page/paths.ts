@@ -57,6 +57,7 @@ export const paths = {
   members: (account: string) => at(account, 'members'),
   newMember: (account: string) => at(account, 'members', 'new'),
   twoFactor: (account: string) => at(account, 'members', 'two-factor'),
+  unregisteredApps: (account: string) => at(account, 'apps', 'unregistered'),
   member: (account: string, member: string) => at(account, 'members', member),
   memberRoles: (account: string, member: string) => at(account, 'members', member, 'roles'),
   memberLink: (account: string, member: string) => at(account, 'members', member, 'link'),

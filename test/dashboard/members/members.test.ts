@@ -134,6 +134,24 @@ test('two-step sign-in is required of members, by who has turned it on', async t
   assert.equal(await required(), false)
 })
 
+test('apps that are not registered are let in, which leaves the other rule as it is', async t => {
+  const { base, kept, account, addPerson, signIn } = await openDashboard(t)
+  const own = await signIn(await addPerson('Super Administrator', { totp: totp({ confirmedAt: 1 }) }))
+  await kept.accounts.update(account, { enforceTwoFactor: true })
+  const send = async (path: string, form = {}) => (await own.get(base + path)).submit(base + path, form)
+  const changed = await send('/apps/unregistered', { allowed: 'on' })
+  assert.match((await changed.follow()).text, /may let apps act for them here that nobody has registered/)
+  const rules = async () => {
+    const { enforceTwoFactor = false, allowsDocumentClients = false } = (await kept.accounts.get(account))!
+    return [enforceTwoFactor, allowsDocumentClients]
+  }
+  assert.deepEqual(await rules(), [true, true])
+  await send('/members/two-factor')
+  assert.deepEqual(await rules(), [false, true])
+  await send('/apps/unregistered')
+  assert.deepEqual(await rules(), [false, false])
+})
+
 test('a page of before does not take back that two-step sign-in is required', async t => {
   const { base, kept, account, addPerson, signIn } = await openDashboard(t)
   const own = await signIn(await addPerson('Super Administrator', { totp: totp({ confirmedAt: 1 }) }))
