@@ -8,7 +8,9 @@ import { errorCode, flag, frameType } from '../../src/http2/frames/frames.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { Edge, type EdgeParts, type EdgeSettings, edgeConfig, listenAt } from '../help/edge.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
+import { startHttp2Origin } from '../help/http2-origin.ts'
 import {
+  block,
   codeOf,
   data,
   type Frame,
@@ -225,4 +227,41 @@ test('a client waits for an origin that does not read its body', async t => {
   assert.equal(edge.metrics.clientConnections.value, 1)
   client.send(rstStream(1))
   await until(() => edge.accesses.length === 1)
+})
+
+test('fields that must never be indexed are not on the next hop either', async t => {
+  const never = (name: string, value: string) =>
+    Buffer.concat([
+      Buffer.from([0x10, name.length]),
+      Buffer.from(name),
+      Buffer.from([value.length]),
+      Buffer.from(value),
+    ])
+  const begun = (secret: boolean) =>
+    Buffer.concat([
+      block([':status', '200'], ['x-public', '1']),
+      ...(secret ? [never('x-secret', 'two')] : []),
+    ])
+  let isSecret = true
+  const origin = await startHttp2Origin(t, async wire => {
+    for (let stream = await wire.request(); stream !== 0; stream = await wire.request()) {
+      wire.send(frame(frameType.headers, flag.endHeaders, stream, begun(isSecret)), data(stream, 'hello'))
+      wire.send(frame(frameType.headers, flag.endHeaders | flag.endStream, stream, never('x-late', 'three')))
+    }
+  })
+  const config = edgeConfig([origin.url], { h2c: true, transport: { http: 'h2c' } })
+  const edge = await listenAt(t, new Edge(t, config))
+  const client = new Frames(t, edge.port)
+  const blockOf = (frames: readonly Frame[], of: number, nth = 0) =>
+    frames.filter(({ type, stream }) => type === frameType.headers && stream === of)[nth]!.payload
+  client.send(frame(frameType.headers, 5, 1, Buffer.concat([block(...get), never('x-secret', 'one')])))
+  assert.equal(await client.endOf(1), null)
+  assert.ok(blockOf(origin.wires[0]!.frames, 1).includes(never('x-secret', 'one')))
+  assert.ok(blockOf(client.frames, 1).includes(never('x-secret', 'two')))
+  assert.ok(blockOf(client.frames, 1, 1).includes(never('x-late', 'three')))
+  // A response without such a field may be indexed.
+  isSecret = false
+  client.send(headers(3, get))
+  assert.equal(await client.endOf(3), null)
+  assert.ok(blockOf(client.frames, 3).includes(block(['x-public', '1'])))
 })

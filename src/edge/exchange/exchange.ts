@@ -59,6 +59,8 @@ export interface ResponseTop {
   readonly status: number
   readonly reason: string
   readonly lines: string
+  /** No hop may index them (RFC 7541 section 6.2.3). */
+  readonly neverIndexed?: boolean
 }
 
 /** Writes a response; `data` and `flush` return false when the client should be given time to read. */

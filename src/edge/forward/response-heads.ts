@@ -21,7 +21,7 @@ export function relayedHead(
   const length = decision === null || decision.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
   const lines = `${crossing(x, head, message)}${length}${date}${missingHstsLine(x, message)}${x.addedLines}${x.ai === null ? '' : aiLines(x, x.ai, head)}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
-  return { status: head.status, reason: head.reason, lines }
+  return topOf(head, lines)
 }
 
 /** Caches on the way do not know the fields by which an AI route tells its callers apart. */
@@ -36,7 +36,7 @@ export function relayedFraming(body: ResponseBody, isRewritten: boolean): Framin
 
 /** RFC 9110 section 15.2. */
 export function relayedInterim({ isToSidePort }: Exchange, head: ResponseHead): ResponseTop {
-  return { status: head.status, reason: head.reason, lines: crossingLines(head, true, isToSidePort) }
+  return topOf(head, crossingLines(head, true, isToSidePort))
 }
 
 export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
@@ -47,6 +47,10 @@ export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
 export function rewritten(x: Exchange, head: ResponseHead): FieldLines {
   const message = x.responseChanges === null ? head : x.responseChanges.applyTo(head)
   return x.mcp === null ? message : withMark(x, x.mcp, message)
+}
+
+function topOf({ status, reason, neverIndexed }: ResponseHead, lines: string): ResponseTop {
+  return { status, reason, lines, neverIndexed }
 }
 
 function crossing({ isToSidePort }: Exchange, head: ResponseHead, message: FieldLines): string {

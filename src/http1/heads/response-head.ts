@@ -35,6 +35,8 @@ export class ResponseHead implements FieldReader {
   isEventStream = false
   contentType: string | null = null
   contentEncoding: string | null = null
+  /** Whether it came over HTTP/2 with a field that no hop may index (RFC 7541 section 6.2.3). */
+  neverIndexed = false
   fault: ResponseFault | null = null
   /** Cached `crossingLines`. */
   #crossing: string | null = null

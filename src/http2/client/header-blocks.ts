@@ -62,6 +62,7 @@ export class HeaderBlocks implements BlockTaker {
     if (size === -1) return void this.#session.fail('compression')
     if (size > maxHead) return void streams.spoil(stream, 'head_too_large')
     const { head } = fields
+    head.neverIndexed = this.#decoder.hasNeverIndexed
     if (fields.isMalformed || head.status === 0) return void streams.spoil(stream, 'bad_head')
     if (head.fault === 'framing') return void streams.spoil(stream, 'bad_framing')
     if (head.status >= 200) return this.#takeHead(stream, fields, isEnd)

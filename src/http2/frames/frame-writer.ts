@@ -46,8 +46,11 @@ export class FrameWriter {
     return frames
   }
 
-  /** HEADERS, and CONTINUATION frames if needed; the status is 0 for trailers. */
-  headers(stream: number, status: number, lines: string, isEnd: boolean): void {
+  /**
+   * HEADERS, and CONTINUATION frames if needed; the status is 0 for trailers. Whether one of those was
+   * never indexed is no longer known.
+   */
+  headers(stream: number, status: number, lines: string, isEnd: boolean, secret = status === 0): void {
     this.#begin(
       0,
       frameType.headers,
@@ -58,7 +61,7 @@ export class FrameWriter {
     const at = this.length
     let end = this.encoder.begin(this.#bytes, at)
     if (status !== 0) end = this.encoder.status(status, this.#bytes, end)
-    end = this.encoder.lines(lines, this.#bytes, end)
+    end = this.encoder.lines(lines, this.#bytes, end, secret)
     this.length = end
     if (end - at > frameLimit) this.#split(at, stream, isEnd)
     else this.#size(at - headLength, end - at)

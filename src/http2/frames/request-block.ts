@@ -12,9 +12,8 @@ export interface RequestFields {
 
 const methods: Readonly<Record<string, number>> = { GET: 0x82, POST: 0x83 }
 const schemes = { http: 0x86, https: 0x87 } as const
-const names = { authority: 1, method: 2, path: 4 } as const
-/** A query may contain a key of a provider: no later hop may add it to a table (RFC 7541 section 7.1.3). */
-const secretPath = 0x10 | names.path
+/** A path may contain a key: no later hop may add it to a table (RFC 7541 section 7.1.3). */
+const names = { authority: 1, method: 2, path: 0x14 } as const
 
 /** Writes the head of a request (RFC 9113 section 8.3.1) at `at`; returns the offset after it. */
 export function writeRequestFields(
@@ -29,8 +28,9 @@ export function writeRequestFields(
   into[at++] = schemes[scheme]
   at = literal(names.authority, authority, into, at)
   if (target === '/') into[at++] = 0x84
-  else at = literal(target.includes('?') ? secretPath : names.path, target, into, at)
-  return encoder.lines(lines, into, at)
+  else at = literal(names.path, target, into, at)
+  // Fields that a client has never indexed must not be indexed on any hop, and which they were is not kept.
+  return encoder.lines(lines, into, at, true)
 }
 
 /** The name is in the static table; neither side adds the field to its own. */

@@ -37,6 +37,7 @@ export interface FieldSink {
 const tableSize = 4096
 
 const overhead = 32
+const neverIndexed = 0x10
 const maxFields = tableSize / overhead
 const statics = staticFields.map(([name, value]) => headerField(name, value))
 const firstDynamic = statics.length
@@ -50,6 +51,8 @@ export class HpackDecoder {
   #limit = tableSize
   #at = 0
   #isFaulty = false
+  /** Whether the last block had a field that no hop may index (RFC 7541 section 6.2.3). */
+  hasNeverIndexed = false
 
   /**
    * Hands each field to the sink until their sizes exceed `max`. Returns the total size, or -1 if the block
@@ -67,7 +70,7 @@ export class HpackDecoder {
     let size = 0
     let mayResize = true
     this.#at = at
-    this.#isFaulty = false
+    this.#isFaulty = this.hasNeverIndexed = false
     while (this.#at < end) {
       const first = bytes[this.#at]!
       if (first >= 0x20 && first < 0x40) {
@@ -88,6 +91,7 @@ export class HpackDecoder {
 
   #literal(bytes: Buffer, first: number, end: number): HeaderField | null {
     const isIndexed = first >= 0x40
+    if (!isIndexed && first >= neverIndexed) this.hasNeverIndexed = true
     const index = this.#integer(bytes, isIndexed ? 0x3f : 0x0f, end)
     let field: HeaderField
     if (index === 0) {

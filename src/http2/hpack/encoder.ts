@@ -70,8 +70,11 @@ export class HpackEncoder {
     return at + 5
   }
 
-  /** Lower-cases names, leaves out those of a connection. Needs room for twice the length of the lines. */
-  lines(lines: string, into: Buffer, at: number): number {
+  /**
+   * Lower-cases names, leaves out those of a connection. If they are `secret`, no later hop may add any of
+   * them to a table (RFC 7541 section 6.2.3). Needs room for twice the length of the lines.
+   */
+  lines(lines: string, into: Buffer, at: number, secret = false): number {
     let from = 0
     while (from < lines.length) {
       let to = from
@@ -79,6 +82,7 @@ export class HpackEncoder {
       const entry = knownName(lines, from, to)
       const nameAt = at
       at = entry === null ? newName(lines, from, to, into, at) : begun(entry, into, at)
+      if (secret) into[nameAt]! |= neverIndexed
       const valueAt = at++
       let code: number
       for (from = to + 2; (code = lines.charCodeAt(from)) !== cr; from++) into[at++] = code

@@ -227,17 +227,17 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
    * Any 1xx but 101 (RFC 9113 section 8.1); lines are latin1, `Name: value\r\n` each. Left out if the client
    * reads nothing: an origin may send any number.
    */
-  interim(stream: Stream<Owner>, status: number, lines: string): void {
+  interim(stream: Stream<Owner>, status: number, lines: string, secret = false): void {
     if (stream.isClosed || stream.hasResponded || this.#writer.length > maxOutput) return
-    this.#writer.headers(stream.id, status, lines, false)
+    this.#writer.headers(stream.id, status, lines, false, secret)
     this.#announce()
   }
 
   /** Lines likewise, names in any case; `ended` if there is no body. */
-  respond(stream: Stream<Owner>, status: number, lines: string, ended: boolean): void {
+  respond(stream: Stream<Owner>, status: number, lines: string, ended: boolean, secret = false): void {
     if (stream.isClosed) return
     stream.hasResponded = true
-    this.#writer.headers(stream.id, status, lines, ended)
+    this.#writer.headers(stream.id, status, lines, ended, secret)
     if (ended) {
       stream.isWritten = true
       this.sent(stream)

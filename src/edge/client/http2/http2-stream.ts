@@ -85,8 +85,8 @@ export class StreamClient implements Client, ResponseSink {
     if (this.#mayUse('sendContinue')) this.#session.interim(this.stream, 100, '')
   }
 
-  interim(_: Exchange, { status, lines }: ResponseTop): boolean {
-    if (this.#mayUse('interim')) this.#session.interim(this.stream, status, lines)
+  interim(_: Exchange, { status, lines, neverIndexed }: ResponseTop): boolean {
+    if (this.#mayUse('interim')) this.#session.interim(this.stream, status, lines, neverIndexed)
     return true
   }
 
@@ -220,7 +220,7 @@ export class StreamClient implements Client, ResponseSink {
     if (top === null) return
     this.#top = null
     this.hasBegun = true
-    this.#session.respond(this.stream, top.status, top.lines, isWhole)
+    this.#session.respond(this.stream, top.status, top.lines, isWhole, top.neverIndexed)
   }
 
   /** Use after the end is an internal error; in production it does nothing. */
