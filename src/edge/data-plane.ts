@@ -34,7 +34,7 @@ import type { TicketKeySet } from '../tls/ticket-keys.ts'
 import { checkKeys, type KeyedCheckResult } from './origin/health/health-checker.ts'
 import { type PoolState, poolState } from './origin/pools.ts'
 import { ModelLists } from './ai/model-lists.ts'
-import { reviewsAreLeft } from './protect/review.ts'
+import { takeBacklog } from './protect/review.ts'
 import { ProviderChecker } from './ai/provider-check.ts'
 import { type ProviderInProcess, providerStates } from './ai/provider-states.ts'
 import { automaticParts, buildSnapshot, type Snapshot, type SnapshotParts } from './snapshot/snapshot.ts'
@@ -390,7 +390,7 @@ export class DataPlane implements Plane {
 
   #tick(): void {
     this.coarseNow = this.clock.monotonic()
-    this.isReviewing = reviewsAreLeft() || ++this.#ticks % ticksPerReview === 0
+    this.isReviewing = takeBacklog() || ++this.#ticks % ticksPerReview === 0
     this.#clients.sweep(this.coarseNow)
     this.#origins.sweep(this.coarseNow)
     this.checkpoints.look(this.coarseNow)

@@ -41,7 +41,7 @@ export interface Admission {
   readonly watch?: Watch
 }
 
-/** Judges a credential again for a request that is still open, which is no use of it. */
+/** Judges a credential again for a request that is still open, which renews no session. */
 export interface Watch {
   readonly kind: 'sign_in' | 'token'
   /** Returns why it would no longer be let in, or null; never rejects. */

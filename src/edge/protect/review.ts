@@ -13,7 +13,8 @@ const maxQueries = 500
 /** RFC 6455 section 7.4.1. */
 const policyViolation = 1008
 
-let areLeft = false
+/** Whether some wait for the next sweep. */
+let hasBacklog = false
 const queried = new Set<Exchange>()
 /** Monotonic ms. */
 const uncheckedSince = new WeakMap<Exchange, number>()
@@ -23,7 +24,7 @@ export function review(x: Exchange): void {
   const watch = x.admission?.watch
   if (watch === undefined || queried.has(x)) return
   if (queried.size === maxQueries) {
-    areLeft = true
+    hasBacklog = true
     return
   }
   const fault = watch.check(requesterOf(x))
@@ -37,11 +38,11 @@ export function review(x: Exchange): void {
     .catch(bug => deliverBug(x, bug))
 }
 
-/** Returns whether some were left since the last call. */
-export function reviewsAreLeft(): boolean {
-  const were = areLeft
-  areLeft = false
-  return were
+/** Returns whether the next sweep must go on with some; once. */
+export function takeBacklog(): boolean {
+  const hadBacklog = hasBacklog
+  hasBacklog = false
+  return hadBacklog
 }
 
 function settle(x: Exchange, { kind }: Watch, fault: GateFault | null): void {

@@ -17,7 +17,7 @@ interface Options {
 
 interface Known {
   readonly session: SiteSession
-  /** When its next use has to be noted, in monotonic ms; -Infinity if none was yet. */
+  /** When its next use has to be noted, in monotonic ms; -Infinity if it was only reviewed. */
   readonly dueAt: number
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Admission, GateFault } from '../../../src/edge/gates/gate.ts'
-import { review, reviewsAreLeft } from '../../../src/edge/protect/review.ts'
+import { review, takeBacklog } from '../../../src/edge/protect/review.ts'
 import { HeaderChanges } from '../../../src/edge/rewrite/headers.ts'
 import { type Staged, Steps } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
@@ -34,12 +34,12 @@ test('queries wait for each other beyond 500, and the next sweep goes on', async
   const open = Array.from({ length: 600 }, admit)
   for (let i = 0; i < 2; i++) open.forEach(review)
   assert.equal(verdicts.length, 500)
-  assert.deepEqual([reviewsAreLeft(), reviewsAreLeft()], [true, false])
+  assert.deepEqual([takeBacklog(), takeBacklog()], [true, false])
   for (const { resolve } of verdicts) resolve(ended)
   await settled()
   assert.equal(open.filter(x => statusOf(x) === 401).length, 500)
   for (const x of open.slice(500)) review(x)
-  assert.deepEqual([verdicts.length, reviewsAreLeft()], [600, false])
+  assert.deepEqual([verdicts.length, takeBacklog()], [600, false])
   for (const { resolve } of verdicts) resolve(null)
   await settled()
   assert.equal(open.filter(x => statusOf(x) === 0).length, 100)
