@@ -10,6 +10,7 @@ import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
 import { digestOfValue, isValue } from '../records/secret-value.ts'
 import { busy, type TryLater, type SignedIn, type SignInParts } from '../sign-in/sign-in.ts'
 import { auditSignIn } from '../records/self-audit.ts'
+import { withoutLeftPasskeys } from '../passkeys/passkeys.ts'
 import { canSignIn, changeUser, type Names, withNames } from '../records/users.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
@@ -125,7 +126,10 @@ export class Invitations {
     if (!(await this.#consume(value, now))) return { outcome: 'gone' }
     const set = (before: User) =>
       mayBegin(before, recovers)
-        ? { ...withNames(before, names), password: digest, passwordChangedAt: now, modifiedAt: now }
+        ? {
+            ...{ ...withNames(withoutLeftPasskeys(before), names), password: digest },
+            ...{ passwordChangedAt: now, modifiedAt: now },
+          }
         : null
     const changed = await changeUser(store, user.id, set)
     if (changed === null) return { outcome: 'gone' }

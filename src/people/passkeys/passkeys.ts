@@ -1,6 +1,7 @@
 // The passkeys in the record of a user: added, used in their order, and removed.
 
 import type { Passkey, Passkeys, User } from '../../store/records/people.ts'
+import { guarded, unguarded } from '../passwords/argon2.ts'
 import { hasSecondFactor, withNewRecoveryCodes, withoutFactors } from '../second-factor/second-factor.ts'
 
 export const maxPasskeys = 20
@@ -29,7 +30,7 @@ export function withPasskey(
   const { keys, challengedAt: last } = user.passkeys ?? none
   const isTaken = keys.some(({ id }) => id === passkey.id)
   if (isTaken || keys.length >= maxPasskeys || challengedAt <= last) return null
-  const after = { ...user, passkeys: { keys: [...keys, passkey], challengedAt } }
+  const after = withGuard({ ...user, passkeys: { keys: [...keys, passkey], challengedAt } })
   if (hasSecondFactor(user)) return { user: after, recoveryCodes: null }
   return withNewRecoveryCodes({ ...after, factorSetAt: passkey.createdAt })
 }
@@ -48,7 +49,7 @@ export function withUsedPasskey(
   if ((counter > 0 || passkey.counter > 0) && counter <= passkey.counter) return { use: 'old_counter' }
   const used = { ...passkey, counter, usedAt: now }
   const passkeys = { keys: keys.map(key => (key === passkey ? used : key)), challengedAt }
-  return { user: { ...user, passkeys }, use: 'used' }
+  return { user: withGuard({ ...user, passkeys }), use: 'used' }
 }
 
 /** Null if the user has none with this id. */
@@ -57,8 +58,20 @@ export function withoutPasskey(user: User, id: string): User | null {
   const left = keys.filter(key => key.id !== id)
   if (left.length === keys.length) return null
   const passkeys = { keys: left, challengedAt }
-  const without = { ...user, passkeys }
+  const without = withGuard({ ...user, passkeys })
   return hasSecondFactor(without) ? without : { ...withoutFactors(without), passkeys }
+}
+
+/** Guards the password of a user with passkeys against processes that know none. */
+export function withGuard(user: User): User {
+  const { password, passkeys } = user
+  if (password === null) return user
+  return { ...user, password: passkeys?.keys.length ? guarded(password) : unguarded(password) }
+}
+
+/** Whether it is guarded or not. */
+export function isSamePassword({ password: one }: User, { password: other }: User): boolean {
+  return one === null || other === null ? one === other : unguarded(one) === unguarded(other)
 }
 
 const none: Passkeys = { keys: [], challengedAt: 0 }

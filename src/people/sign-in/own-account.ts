@@ -3,7 +3,7 @@
 import { roleOf } from '../../permissions/roles.ts'
 import type { Member, User } from '../../store/records/people.ts'
 import type { Account } from '../../store/records/records.ts'
-import { withoutLeftPasskeys } from '../passkeys/passkeys.ts'
+import { withGuard, withoutLeftPasskeys } from '../passkeys/passkeys.ts'
 import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
 import {
   beginEnrolment,
@@ -90,7 +90,10 @@ export class OwnAccount {
     if (digest === null) return busy
     const change = (before: User) =>
       before.password === user.password
-        ? { ...withoutLeftPasskeys(before), password: digest, passwordChangedAt: now, modifiedAt: now }
+        ? withGuard({
+            ...{ ...withoutLeftPasskeys(before), password: digest },
+            ...{ passwordChangedAt: now, modifiedAt: now },
+          })
         : null
     const deed = { action: 'change_password', client, now } as const
     const changed = await changeAudited(store, user, deed, change, () => sessions.endAll(user.id))

@@ -3,7 +3,7 @@
 import type { Passkey, User } from '../../store/records/people.ts'
 import { readAttestation } from '../passkeys/ceremony-response.ts'
 import { challengeTime, newChallenge } from '../passkeys/challenges.ts'
-import { maxPasskeys, passkeysAt, withoutPasskey, withPasskey } from '../passkeys/passkeys.ts'
+import { isSamePassword, maxPasskeys, passkeysAt, withoutPasskey, withPasskey } from '../passkeys/passkeys.ts'
 import type { RelyingParty } from '../passkeys/relying-party.ts'
 import { verifyAttestation } from '../passkeys/verify.ts'
 import type { ClientInfo } from '../records/client-info.ts'
@@ -87,8 +87,7 @@ export class OwnPasskeys {
     }
     let recoveryCodes: readonly string[] | null = null
     const add = (before: User) => {
-      const after =
-        before.password === user.password ? withPasskey(before, { ...key, ...of }, challengedAt) : null
+      const after = isSamePassword(before, user) ? withPasskey(before, { ...key, ...of }, challengedAt) : null
       recoveryCodes = after?.recoveryCodes ?? null
       return after && { ...after.user, modifiedAt: now }
     }

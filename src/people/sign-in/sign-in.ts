@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { ProofMethod } from '../../store/records/records.ts'
 import type { User } from '../../store/records/people.ts'
 import type { Store } from '../../store/contract/store.ts'
+import { withGuard } from '../passkeys/passkeys.ts'
 import { normalEmail } from '../records/email.ts'
 import type { AttemptLog, ProofAction } from './attempt-log.ts'
 import type { Passwords } from '../passwords/passwords.ts'
@@ -181,6 +182,9 @@ export class SignIn {
     const password = await passwords.hash(value)
     if (password === null) return user
     const isSame = (now: User) => now.password === user.password
-    return (await changeUser(store, user.id, now => (isSame(now) ? { ...now, password } : null))) ?? user
+    return (
+      (await changeUser(store, user.id, now => (isSame(now) ? withGuard({ ...now, password }) : null))) ??
+      user
+    )
   }
 }

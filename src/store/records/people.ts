@@ -16,7 +16,7 @@ export interface User {
   readonly emailVerifiedAt?: number | null
   readonly firstName: string | null
   readonly lastName: string | null
-  /** An argon2id digest in PHC form; null for none. */
+  /** An argon2id digest in PHC form, `guarded` beside passkeys; null for none. */
   readonly password: string | null
   /** Their identity at an OpenID provider, which is unique; null for none. */
   readonly identity: Identity | null

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { passkeysAt } from '../../../src/people/passkeys/passkeys.ts'
 import { relyingPartyAt } from '../../../src/people/passkeys/relying-party.ts'
+import { changeUser } from '../../../src/people/records/users.ts'
+import { Invitations } from '../../../src/people/links/invitations.ts'
 import { recover } from '../../../src/people/links/recovery.ts'
 import { hasSecondFactor, lacksSecondFactor } from '../../../src/people/second-factor/second-factor.ts'
 import { OwnAccount } from '../../../src/people/sign-in/own-account.ts'
@@ -255,6 +257,40 @@ onStores('a person has 20 passkeys at most', async village => {
   assert.deepEqual(own.begin(actor, at, browser), { outcome: 'too_many' })
 })
 
+onStores('beside a passkey, no process of before passkeys takes the password', async village => {
+  const { add, own, signIn, signInWith, present } = passkeysIn(village)
+  const user = await village.settle()
+  const stored = async () => (await village.store.users.get(everybody, user.id))!.record
+  // All that such a process takes for a digest.
+  const isTaken = async () => (await stored()).password!.startsWith('$argon2id$')
+  assert.equal(await isTaken(), true)
+  const { key, result } = await add(user)
+  assert.equal(result.outcome, 'added')
+  assert.equal(await isTaken(), false)
+  const withPassword = () => signIn.withPassword({ email: user.email, password }, visit)
+  assert.equal((await withPassword()).outcome, 'needs_code')
+
+  const { actor } = await present(user)
+  const renewed = { current: password, password: 'another horse battery' }
+  const changed = await new OwnAccount(village.parts).changePassword(actor, renewed, visit)
+  assert.equal(changed.outcome, 'changed')
+  assert.equal(await isTaken(), false)
+  assert.equal((await withPassword()).outcome, 'refused')
+
+  // Such a process sets one all the same.
+  const other = await village.settle()
+  await changeUser(village.store, user.id, before => ({ ...before, password: other.password }))
+  assert.equal((await signInWith(key)).outcome, 'signed_in')
+  assert.equal(await isTaken(), false)
+  assert.equal((await withPassword()).outcome, 'needs_code')
+
+  const { actor: last } = await present(user)
+  const { id } = (await stored()).passkeys!.keys[0]!
+  assert.equal((await own.remove(last, id, visit)).outcome, 'removed')
+  assert.equal(await isTaken(), true)
+  assert.equal((await withPassword()).outcome, 'signed_in')
+})
+
 onStores(
   'a removed passkey opens nothing; the password, and an app that is there, are left',
   async village => {
@@ -338,8 +374,17 @@ onStores('the link for a lost password removes all passkeys', async village => {
   const { address, ray } = visit
   const asker = { account: account.id, caller: inPerson(user), now: village.clock.now(), address, ray }
   const audit = auditOf(asker, 'update', userResource(user), ['password', 'totp', 'passkeys'])
-  assert.ok(await recover(village.store, member, audit, village.clock))
+  const before = (await village.store.users.get(everybody, user.id))!.record.passkeys!
+  const link = await recover(village.store, member, audit, village.clock)
+  assert.ok(link)
   assert.equal((await signInWith(key)).outcome, 'refused')
   const { record } = (await village.store.users.get(everybody, user.id))!
   assert.deepEqual([passkeysAt(record, at.host), record.recoveryCodes], [[], undefined])
+
+  // An older version leaves them.
+  await changeUser(village.store, user.id, now => ({ ...now, passkeys: before }))
+  const words = { password: 'another horse battery' }
+  const accepted = await new Invitations(village.parts).acceptWithPassword(link.value, words, visit)
+  assert.equal(accepted.outcome, 'signed_in')
+  assert.equal((await signInWith(key)).outcome, 'refused')
 })
