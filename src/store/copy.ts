@@ -234,7 +234,7 @@ async function begin({ location: value }: Store, to: Store, now: number): Promis
   }
   for await (const users of to.users.walk(everybody))
     for (const { id: user } of users) await to.credentials.removeOf({ user })
-  await clear(to.users, everybody)
+  for (const records of [to.users, to.oauthClients, to.oauthGrants]) await clear(records, everybody)
   await clear(to.tokenKeys, tokenKeyOwner)
   await clear(to.ticketKeys, ticketOwner)
   for (const owner of keyOwners) await clear(to.signingKeys, owner)
@@ -409,6 +409,9 @@ async function copyPeople(all: Transfer): Promise<void> {
       counts.users++
       await copyCredentials(all, user)
     })
+  // Clients that are known by a document, and what apps may do in no account.
+  await copyRecords(all, store => store.oauthClients, everybody, 'OAuth client', 'oauthClients')
+  await copyRecords(all, store => store.oauthGrants, everybody, 'OAuth grant', 'oauthGrants')
   for (const owner of keyOwners)
     await copyRecords(all, store => store.signingKeys, owner, 'signing key', 'signingKeys')
 }

@@ -73,14 +73,20 @@ export function accountsContract(name: string, place: Place): void {
     const open = await place(t)
     const [store, other] = await Promise.all([open(), open()])
     const { accounts } = store
-    const [kept, beside] = [account(), account({ createdAt: 1, enforceTwoFactor: true })]
+    const [kept, beside] = [
+      account(),
+      account({ createdAt: 1, enforceTwoFactor: true, allowsDocumentClients: true }),
+    ]
     for (const one of [kept, beside]) await accounts.insert(one)
     assert.equal(await accounts.update(kept.id, { enforceTwoFactor: true }), true)
     assert.deepEqual(await other.accounts.get(kept.id), { ...kept, enforceTwoFactor: true })
     assert.equal(await accounts.update(kept.id, { name: 'Ærø' }), true)
     assert.equal(await accounts.update(kept.id, {}), true)
     assert.deepEqual(await other.accounts.get(kept.id), { ...kept, name: 'Ærø', enforceTwoFactor: true })
+    assert.equal(await accounts.update(kept.id, { allowsDocumentClients: true }), true)
     assert.equal(await accounts.update(kept.id, { enforceTwoFactor: false }), true)
+    assert.deepEqual(await other.accounts.get(kept.id), { ...kept, name: 'Ærø', allowsDocumentClients: true })
+    assert.equal(await accounts.update(kept.id, { allowsDocumentClients: false }), true)
     assert.deepEqual(await other.accounts.list(), [beside, { ...kept, name: 'Ærø' }])
   })
 

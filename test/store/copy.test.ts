@@ -4,6 +4,7 @@ import { copyStore, inWords, moveStore } from '../../src/store/copy.ts'
 import { isMoved } from '../../src/store/contract/mark.ts'
 import { batchOf } from '../../src/store/log-batch/batch.ts'
 import { openStore } from '../../src/store/open.ts'
+import { documentIdOf } from '../../src/oauth/clients/document-url.ts'
 import { everybody } from '../../src/store/records/people.ts'
 import { acmeOwner } from '../../src/store/records/acme.ts'
 import { keyOwners } from '../../src/store/records/signing-key.ts'
@@ -99,6 +100,10 @@ async function filled(t: TestContext): Promise<Store> {
       strategy: 'DELETE_OLDEST',
     })
   }
+  const known = oauthClient({ account: everybody, id: documentIdOf('https://app.example/c') })
+  await store.oauthClients.insert(known)
+  const party = { client: known.id, clientAccount: everybody }
+  await store.oauthGrants.insert(oauthGrant({ account: everybody, user: 'a'.repeat(32), ...party }))
   for (let i = 0; i < 9; i++) {
     await store.errorRules.insert(errorRuleList({ id: `${i}.example` }))
     await store.accessRules.insert(accessRuleList({ id: `${i}.example`, createdAt: 9 - i }))
@@ -199,7 +204,8 @@ async function everything(store: Store) {
   const zones = await Promise.all(
     [store.errorRules, store.accessRules, store.errorPages].map(records => records.list(zoneOwner, page)),
   )
-  return { owners, held: await Promise.all(held), zones, people: await peopleOf(store) }
+  const ofNobody = [await oauthClients.list(everybody, page), await store.oauthGrants.list(everybody, page)]
+  return { owners, held: await Promise.all(held), zones, ofNobody, people: await peopleOf(store) }
 }
 
 async function eventsOf({ oauthClients, authorizationEvents }: Store, account: string) {
@@ -211,12 +217,12 @@ test('everything of a store is copied to an empty one', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   assert.deepEqual(await copyStore(from, to), {
     ...{ accounts: 2, gateways: 4, modelRoutes: 4, policySets: 4, budgetAlertSets: 4, customProviders: 2 },
-    ...{ tokens: 240, oauthClients: 242 },
+    ...{ tokens: 240, oauthClients: 243 },
     ...{ budgets: 6, claims: 240, logEntries: 1400, auditEntries: 240, ruleLists: 18, errorPages: 9 },
     ...{
       users: 6,
       members: 6,
-      oauthGrants: 6,
+      oauthGrants: 7,
       credentials: 6 * 133,
       authorizationEvents: 12,
       signingKeys: 3,

@@ -87,6 +87,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     policyUri: words.uri,
     termsUri: words.uri,
   }
+  const known: ShownApp = { ...app, document: 'https://app.example/client.json', logo: null }
   const consent: ConsentView = {
     token,
     action: '/oauth2/consent/abc',
@@ -226,6 +227,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     }),
     'recovery codes': recoveryCodesPage(Array.from({ length: 10 }, (_, i) => `k7d2-9xq4-${1000 + i}`)),
     consent: consentPage(consent),
+    'consent, to an app that is not registered': consentPage({ ...consent, app: known }),
     'consent, not verified': consentPage({
       ...consent,
       app: { ...app, logo: null, publisher: { host: words.host, isVerified: false } },
