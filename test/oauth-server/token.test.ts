@@ -38,6 +38,7 @@ import {
   register,
   type Site,
   startSite,
+  tokenRequest,
 } from './site.ts'
 
 test('a client authenticates with exactly the method that it has registered', async t => {
@@ -627,4 +628,18 @@ test('a used code that another client shows ends nothing, and the reason says so
   const { error_description } = await errorIn(await exchange(site, other, code))
   assert.equal(error_description, 'it was issued to another client')
   assert.equal((await userinfo(site, access_token)).status, 200)
+})
+
+test('an app that wants its tokens bound to a key is told that they are not', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  const path = authorizationPath(app.client, { scope: 'openid', dpop_jkt: 'a'.repeat(43), prompt: 'none' })
+  const location = new URL((await browser.get(path)).headers.get('location')!)
+  assert.match(location.searchParams.get('error_description')!, /DPoP \(RFC 9449\) is not supported/)
+  const code = await codeOf(site, browser, app.client)
+  const params = { grant_type: 'authorization_code', code, redirect_uri: callback }
+  const refused = await tokenRequest(site, app, params, { dpop: 'x' })
+  assert.equal(refused.status, 400)
+  assert.match((await errorIn(refused)).error_description, /DPoP \(RFC 9449\) is not supported/)
+  assert.equal((await exchange(site, app, code)).status, 200)
 })

@@ -3,6 +3,7 @@
 import { bearerOf } from '../../tokens/bearer.ts'
 import { redirectForm } from './authorization-request.ts'
 import { respondToPreflight, allowAllOrigins } from '../http/cors.ts'
+import { noProofs } from '../engine/decisions.ts'
 import type { Call, EndpointParts } from './endpoint.ts'
 import { introspectByToken } from './introspection.ts'
 import type { LibraryEndpoints } from './library-endpoints.ts'
@@ -10,7 +11,7 @@ import { logout } from './logout.ts'
 import { metadataOf } from './metadata.ts'
 import { errorDocument } from '../pages/pages.ts'
 import { errorDocumentOf, paths } from '../http/paths.ts'
-import { sendJson, sendPage } from '../http/responses.ts'
+import { sendError, sendJson, sendPage } from '../http/responses.ts'
 
 type Endpoint = (call: Call, parts: EndpointParts, library: LibraryEndpoints) => Promise<void> | void
 
@@ -36,7 +37,11 @@ const routes: Readonly<Record<string, Route>> = {
     serve: (call, parts, library) =>
       call.request.method === 'POST' ? redirectForm(call, parts) : library.serve(call),
   },
-  [paths.token]: { methods: ['POST', 'OPTIONS'], serve: byLibrary },
+  [paths.token]: {
+    methods: ['POST', 'OPTIONS'],
+    serve: (call, parts, library) =>
+      call.request.headers.dpop === undefined ? library.serve(call) : refuseProof(call, parts),
+  },
   [paths.revocation]: { methods: ['POST', 'OPTIONS'], serve: byLibrary },
   [paths.introspection]: {
     methods: ['POST'],
@@ -61,6 +66,11 @@ function publish({ request, response }: Call, document: object): void {
   if (request.method === 'OPTIONS') return respondToPreflight(response)
   response.setHeader('cache-control', 'public, max-age=300')
   sendJson(response, 200, document)
+}
+
+/** A token that is bound to nothing is not what the app has asked for. */
+function refuseProof({ response }: Call, { issuer }: EndpointParts): void {
+  sendError(response, issuer(), { status: 400, error: 'invalid_request', description: noProofs })
 }
 
 function explainError({ request, response, path }: Call): void {

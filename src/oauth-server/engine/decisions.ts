@@ -17,6 +17,9 @@ import { isShared } from '../../oauth/clients/redirect-uri.ts'
 import { type Confirmation, currentRequest, type OAuthRequest } from './request.ts'
 import { faultOfScopes, scopesOf, usualScopesOf } from './scopes.ts'
 
+/** To an app that wants its tokens bound to a key. */
+export const noProofs = 'DPoP (RFC 9449) is not supported: tokens are bearer tokens'
+
 const resourceScopes = oauthScopes
   .map(({ id }) => id)
   .filter(scope => scope !== 'openid' && scope !== 'offline_access')
@@ -56,6 +59,7 @@ export class Decisions {
       throw new errors.UnsupportedResponseMode(
         `response_mode sent: ${valueText(refusedMode)}; supported: query`,
       )
+    if (query.dpop_jkt !== undefined) throw new errors.InvalidRequest(noProofs)
     const client = recordOf(oidc.client!)
     const { scopes: all } = this.#parts.routes
     const scopes = scopesOf(typeof query.scope === 'string' ? query.scope : undefined, usualScopesOf(client))

@@ -118,6 +118,7 @@ export interface Library {
     readonly InvalidClientAuth: WithDetail
     readonly InvalidGrant: WithDetail
     readonly InvalidToken: WithDetail
+    readonly InvalidRequest: WithDescription
     readonly InvalidScope: WithDescription
     readonly InvalidTarget: WithDescription
     readonly LoginRequired: WithDescription
