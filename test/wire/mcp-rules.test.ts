@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { McpConfig, McpRuleConfig } from '../../src/config/model/mcp-config.ts'
-import { startEdge } from '../help/edge.ts'
+import { keepAccess } from '../oauth/grants/keep-access.ts'
+import { startAi } from '../help/ai.ts'
+import { startEdge, zoneTo } from '../help/edge.ts'
 import { sign, startIssuer } from '../help/issuer.ts'
 import { ok, startResponder } from '../help/origin.ts'
-import { post } from '../help/raw.ts'
+import { post, request } from '../help/raw.ts'
 
 const anything: McpRuleConfig = {
   ...{ methods: null, targets: null, condition: null, action: null, scopes: [], rate: null },
@@ -141,4 +143,41 @@ test('a condition reads what is asked and who asks', async t => {
   assert.deepEqual(await statuses({}, read('file:a'), read('http:a')), [403, 200])
   assert.deepEqual(await statuses({ sub: 'bob' }, read('file:a')), [200])
   assert.equal((await ask(message('ping'))).status, 200)
+})
+
+test('a client that got a token for the route learns from its metadata and a refusal which scopes it takes', async t => {
+  const origin = await startResponder(t, ok('{}'))
+  const { edge, store, account } = await startAi(t, {})
+  const rules = [{ ...anything, targets: tool('write'), scopes: ['files.write', 'files.read'] }]
+  const mcp: McpConfig = { bodyLimit: 2 ** 20, origins: [], rules, otherwise: 'allow' }
+  const protect = [
+    {
+      kind: 'token',
+      accepts: { scopes: ['files.read'], server: null },
+      fields: [],
+      endsOpen: true,
+    } as const,
+  ]
+  const [route] = zoneTo([origin.url]).routes
+  edge.reload({
+    ...edge.config,
+    zones: [{ ...zoneTo([]), routes: [{ ...route!, path: '/mcp', mcp, protect }] }],
+  })
+  const resource = 'http://site.test/mcp'
+  const metadata = await edge.ask(request('GET /.well-known/oauth-protected-resource/mcp'))
+  assert.deepEqual(JSON.parse(metadata.text).scopes_supported, ['files.read', 'files.write'])
+  const ask = async (name: string, scopes: readonly string[]) => {
+    const { grant, value } = await keepAccess(store, { account, now: Date.now(), aud: resource, scopes })
+    const stored = await store.oauthGrants.get(account, grant.id)
+    await store.oauthGrants.replace({ ...stored!.record, resource: [resource] }, stored!.version)
+    const fields = ['Content-Type: application/json', `Authorization: Bearer ${value}`]
+    return edge.ask(post('/mcp', JSON.stringify(call(name)), ...fields))
+  }
+  const known = 'resource_metadata="http://site.test/.well-known/oauth-protected-resource/mcp"'
+  const refused = await ask('write', ['files.read'])
+  const challenge = `Bearer ${known}, scope="files.read files.write", error="insufficient_scope"`
+  assert.deepEqual([refused.status, refused.field('www-authenticate')], [403, challenge])
+  assert.equal((await ask('write', ['files.read', 'files.write'])).status, 200)
+  assert.equal((await ask('read', ['files.read'])).status, 200)
+  for (const sent of origin.requests) assert.equal(sent.field('authorization'), null)
 })

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { McpConfig } from '../../src/config/model/mcp-config.ts'
 import { type Edge, startEdge } from '../help/edge.ts'
+import { ask, connectHttp2 } from '../help/http2-client.ts'
+import { sign, startIssuer } from '../help/issuer.ts'
 import { deadOrigin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, type Message, request } from '../help/raw.ts'
 
@@ -137,4 +139,78 @@ test('a stream whose server dies ends with the response to its call, and one wit
   const client = await edge.connect()
   await client.send(request('GET /mcp'))
   await client.until('event: error\ndata: {')
+})
+
+test('pages of a site that is listed may ask before they call, and read what comes', async t => {
+  const origin = await startResponder(t, ok('{}', 'Access-Control-Allow-Origin: *'))
+  const rewrite = {
+    ...{ path: null, requestHeaders: [] },
+    responseHeaders: [{ name: 'X-A', value: '"b"' }],
+  }
+  const mcp = { ...open, origins: ['https://app.test'] }
+  const { gate, key } = await startIssuer(t)
+  const route = { path: '/mcp', mcp, rewrite, protect: [gate] }
+  const edge = await startEdge(t, [origin.url], { route })
+  const asks = ['Access-Control-Request-Method: POST', 'Access-Control-Request-Headers: mcp-method']
+  const preflight = (site: string) => edge.ask(request('OPTIONS /mcp', `Origin: ${site}`, ...asks))
+  const allowed = await preflight('https://app.test')
+  assert.equal(allowed.status, 204)
+  assert.equal(allowed.field('access-control-allow-origin'), 'https://app.test')
+  assert.equal(allowed.field('access-control-allow-headers'), 'mcp-method')
+  assert.equal((await preflight('https://evil.test')).field('access-control-allow-origin'), null)
+  const token = `Authorization: Bearer ${await sign(key)}`
+  const answer = await edge.ask(message(call('a'), 'Origin: https://app.test', token))
+  assert.deepEqual([answer.status, answer.field('x-a')], [200, 'b'])
+  assert.equal(answer.field('access-control-allow-origin'), 'https://app.test')
+  const refused = await edge.ask(message(call('a'), 'Origin: https://app.test'))
+  assert.equal(refused.field('access-control-allow-origin'), 'https://app.test')
+  assert.deepEqual([errorOf(refused).status, refused.field('www-authenticate')], [401, 'Bearer'])
+  assert.equal(origin.requests.length, 1)
+})
+
+test('what a server says of tokens passes where nothing is protected, and the tokens with it', async t => {
+  const challenge = 'WWW-Authenticate: Bearer resource_metadata="https://tools.example/metadata"'
+  const refusal = `HTTP/1.1 401 Unauthorized\r\n${challenge}\r\nContent-Length: 0\r\n\r\n`
+  const origin = await startResponder(t, refusal)
+  const edge = await startEdge(t, [origin.url], { route: { path: '/mcp', mcp: open } })
+  const answer = await edge.ask(message(call('a'), 'Authorization: Bearer its-own'))
+  assert.deepEqual([answer.status, `WWW-Authenticate: ${answer.field('www-authenticate')}`], [401, challenge])
+  assert.equal(origin.requests[0]!.field('authorization'), 'Bearer its-own')
+})
+
+test('a client that closes its stream cancels the call', async t => {
+  const { promise: ended, resolve } = Promise.withResolvers<string>()
+  const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send(`${head}${chunks(': waiting\n\n')}`)
+    resolve(
+      await wire.rest().then(
+        () => 'FIN',
+        () => 'RST',
+      ),
+    )
+  })
+  const edge = await startEdge(t, [origin.url], { route: { path: '/mcp', mcp: open } })
+  const client = await edge.connect()
+  await client.send(message(call('slow')))
+  await client.until(': waiting')
+  client.reset()
+  assert.match(await ended, /FIN|RST/)
+})
+
+test('over HTTP/2, messages are read and refused as they are over HTTP/1.1', async t => {
+  const origin = await startResponder(t, ok('{}'))
+  const edge = await startEdge(t, [origin.url], { h2c: true, route: { path: '/mcp', mcp: open } })
+  const client = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
+  const send = (body: string, fields = {}) =>
+    ask(client, { ':method': 'POST', ':path': '/mcp', 'content-type': 'application/json', ...fields }, body)
+  const body = JSON.stringify(call('search', 3))
+  assert.equal((await send(body)).status, 200)
+  const refused = await send(body, { 'mcp-method': 'tools/list' })
+  assert.deepEqual([refused.status, JSON.parse(refused.body.toString()).id], [400, 3])
+  assert.deepEqual(
+    origin.requests.map(({ text }) => text),
+    [body],
+  )
 })

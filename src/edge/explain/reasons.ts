@@ -53,6 +53,10 @@ function messageOf({ error, faults: [fault], wording }: Refusal): string {
   return fault?.message ?? wording?.heading ?? errorRows[error].title
 }
 
+function causeOf({ cause }: Refusal): string {
+  return (cause as { readonly code: string }).code
+}
+
 const notAi: Reason = { reason: 'Not an AI call.' }
 
 type Explain = (rehearsed: Rehearsed, refusal: Refusal | null) => Reason
@@ -107,7 +111,9 @@ const reasons: Readonly<Record<StepName, Explain>> = {
   }),
   understand: ({ x }, refusal) =>
     refusal === null ? messageReason(x) : { reason: `${messageOf(refusal)}.` },
-  permit: ({ x }, refusal) => ({ reason: refusal === null ? permitReason(x) : `${messageOf(refusal)}.` }),
+  permit: ({ x }, refusal) => ({
+    reason: refusal === null ? permitReason(x) : `${messageOf(refusal)}: ${causeOf(refusal)}.`,
+  }),
   meterGateway: (rehearsed, refusal) => {
     if (rehearsed.x.ai === null) return notAi
     return meterReason(rehearsed, refusal, true)

@@ -64,6 +64,7 @@ function take(mcp: McpExchange, { session }: ReadFields, request: McpRequest | M
   }
   mcp.request = request
   if (!request.isStateless) mcp.session = session
-  mcp.id = request.messages.length === 1 ? request.messages[0]!.id : null
+  const [first, ...others] = request.messages
+  mcp.id = first?.kind === 'request' && others.length === 0 ? first.id : null
   return null
 }

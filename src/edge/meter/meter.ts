@@ -196,7 +196,9 @@ function fieldsOf(counts: readonly SettledCount[], exceeded: SettledCount | null
   for (const count of counts) {
     const { fields } = count.rule
     if (fields === null) continue
-    policies = policies === '' ? fields.policy : `${policies}, ${fields.policy}`
+    // Each message of a batch counts.
+    if (policies === '') policies = fields.policy
+    else if (!policies.includes(fields.policy)) policies = `${policies}, ${fields.policy}`
     if (count === exceeded || binding === null || count.spent.remaining < binding.spent.remaining)
       binding = count
     if (count === exceeded) break

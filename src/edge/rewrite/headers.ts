@@ -79,6 +79,13 @@ export class HeaderChanges {
     return new HeaderChanges(names, [...this.#fields, name, value], [...this.#ids, field.other])
   }
 
+  /** Also makes other changes. */
+  and(other: HeaderChanges | null): HeaderChanges {
+    if (other === null) return this
+    const names = this.#names.union(other.#names)
+    return new HeaderChanges(names, [...this.#fields, ...other.#fields], [...this.#ids, ...other.#ids])
+  }
+
   /** Set fields are sent even if the sender's Connection names them: the operator decides. */
   applyTo({ kind, fields, ids, hopByHop }: FieldLines): FieldLines {
     const remaining: string[] = []

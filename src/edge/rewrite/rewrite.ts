@@ -39,7 +39,7 @@ export class Rewrite {
     const forResponse = changes(this.#response, facts, x)
     if (forResponse !== null && !(forResponse instanceof HeaderChanges)) return forResponse
     x.requestChanges = forRequest
-    x.responseChanges = forResponse
+    if (forResponse !== null) x.responseChanges = forResponse.and(x.responseChanges)
     x.outgoing = Object.assign(new RequestHead(), outgoing, forRequest?.applyTo(outgoing), { target })
     return sizeOf(x.outgoing) > limits.headerSection ? refuse('http_headers_exceed_limit') : null
   }

@@ -3,6 +3,8 @@
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { RouteConfig } from '../../config/model/config.ts'
+import type { McpConfig } from '../../config/model/mcp-config.ts'
+import { allowPages } from '../ai/cors.ts'
 import { isAmongAiRoutes, isShortRoute } from '../../ai/target.ts'
 import { mcpClients } from '../../errors/audience/mcp-clients.ts'
 import { McpExchange } from '../exchange/mcp-exchange.ts'
@@ -46,14 +48,15 @@ export function locate(x: Exchange): Refusal | 'responded' | null {
   if (route !== null && isBehindGate(x, zone, route.config)) return refuseAmbiguousPath(x)
   x.route = route
   if (route === null) return refuse('dns_resolution_error')
-  if (route.config.mcp != null) beginMcp(x)
+  if (route.config.mcp != null) beginMcp(x, route.config.mcp)
   return null
 }
 
 /** Clients of MCP servers get errors as their protocol has them, whatever they accept. */
-function beginMcp(x: Exchange): void {
+function beginMcp(x: Exchange, { origins }: McpConfig): void {
   x.mcp = new McpExchange()
   x.audience = mcpClients
+  if (origins.length > 0) allowPages(x, origins)
 }
 
 /** Whether an origin may take the path for one behind a gate that its route lacks. */

@@ -968,3 +968,31 @@ test('credentials that authenticate a connection go by HTTP/1.1, on a connection
   assert.match(stepOf(own, 'forward').reason, /^Sent to the origin, on a connection of its own/)
   assert.equal(stepOf(usual, 'forward').reason, 'Sent to the origin.')
 })
+
+test('of a request to an MCP server, it says what is asked, and which rule refuses it', async t => {
+  const origin = await startResponder(t, ok('{}'))
+  const rule = {
+    ...{ methods: null, condition: null, action: 'deny' as const, scopes: [], rate: null },
+    targets: [{ kind: 'tool' as const, pattern: 'delete' }],
+  }
+  const mcp = { bodyLimit: 1024, origins: [], rules: [rule], otherwise: 'allow' } as const
+  const edge = await startEdge(t, [origin.url], { route: { mcp } })
+  const callOf = (name: string) => ({
+    method: 'POST',
+    headers: [['content-type', 'application/json']] as const,
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } }),
+  })
+  const allowed = await explain(edge, callOf('search'))
+  assert.equal(allowed.outcome, 'forwarded')
+  const { reason, compared } = stepOf(allowed, 'understand')
+  assert.deepEqual([reason, compared[0]!.value], ['A message.', 'tools/call search'])
+  assert.equal(stepOf(allowed, 'permit').reason, 'The rules of the route allow it.')
+  const refused = await explain(edge, callOf('delete'))
+  assert.deepEqual([refused.outcome, stepOf(refused, 'permit').verdict], ['refused', 'refuses'])
+  assert.equal(stepOf(refused, 'permit').reason, 'Not allowed here: MCP rule 1.')
+  const unread = await explain(edge, { ...callOf('search'), body: '{' })
+  assert.equal(stepOf(unread, 'understand').error!.code, -32700)
+  const unknown = await explain(edge, { ...callOf('search'), body: null, bodySize: 10 })
+  assert.equal(unknown.outcome, 'depends')
+  assert.equal(origin.requests.length, 0)
+})
