@@ -129,7 +129,10 @@ test('over HTTP/1.1, it ends within a second, and what others have open goes on'
     const refused = await client.response()
     assert.equal(refused.status, 401)
     assert.match(refused.text, /may have acted on it/)
+    assert.equal(refused.field('connection'), client === upload ? 'close' : null)
   }
+  await pending.send(of('GET /pending', visitor, json))
+  assert.equal((await pending.response()).status, 401)
   assert.deepEqual(Buffer.from(await socket.rest(), 'latin1'), close1008)
   assert.deepEqual(
     await Promise.all(atOrigin.map(wire => wire.ending.then(() => 'ended'))),
@@ -139,12 +142,13 @@ test('over HTTP/1.1, it ends within a second, and what others have open goes on'
   assert.ok(took < 1_000, `${took} ms`)
 
   assert.equal(outcomes(edge).ended.value, 6)
-  await until(() => edge.accesses.length === 6)
+  await until(() => edge.accesses.length === 7)
   assert.deepEqual(
     edge.accesses.map(({ path, status, error, cause }) => [path, status, error, cause]).toSorted(),
     [
       ['/events', 200],
       ['/length', 200],
+      ['/pending', 401],
       ['/pending', 401],
       ['/socket', 101],
       ['/stream', 200],
@@ -163,11 +167,9 @@ test('over HTTP/1.1, it ends within a second, and what others have open goes on'
 
 /** Opens a stream for a visitor, whose body goes on if it is to. */
 function openStream(session: ClientHttp2Session, { cookie }: Visitor, headers: object, endStream = true) {
-  return open(
-    session,
-    { ':authority': 'localhost', cookie, accept: 'application/json', ...headers },
-    endStream,
-  )
+  const all = { ':authority': 'localhost', cookie, accept: 'application/json', ...headers }
+  const stream = open(session, all, endStream)
+  return stream.on('end', () => stream.close())
 }
 
 test('over HTTP/2, streams end by themselves, and their connection serves on', async t => {

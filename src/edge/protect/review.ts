@@ -52,7 +52,6 @@ function settle(x: Exchange, { kind }: Watch, fault: GateFault | null): void {
   if (fault.challenge !== null) x.addedLines += `WWW-Authenticate: ${fault.challenge}\r\n`
   x.handler?.closeNow?.(policyViolation, 'no longer let in')
   x.handler?.abort()
-  x.keepAlive = false
   deliver(x, refusalFor(fault))
 }
 

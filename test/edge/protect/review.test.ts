@@ -38,6 +38,7 @@ test('queries wait for each other beyond 500, and the next sweep goes on', async
   for (const { resolve } of verdicts) resolve(ended)
   await settled()
   assert.equal(open.filter(x => statusOf(x) === 401).length, 500)
+  assert.match(open[0]!.seen.written, /\r\nWWW-Authenticate: Bearer\r\n/)
   for (const x of open.slice(500)) review(x)
   assert.deepEqual([verdicts.length, takeBacklog()], [600, false])
   for (const { resolve } of verdicts) resolve(null)
