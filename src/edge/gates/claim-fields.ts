@@ -29,6 +29,7 @@ export function strangerWithout(names: readonly string[]): Admission | null {
 export class ClaimFields {
   readonly #config: readonly ClaimField[]
   readonly #names: ReadonlySet<string>
+  readonly #withoutClaims: HeaderChanges
 
   /**
    * `names` are what it removes besides the token. `keepsToken` if the origin gets Authorization as well,
@@ -37,9 +38,11 @@ export class ClaimFields {
   constructor(config: readonly ClaimField[], names: readonly string[], keepsToken = false) {
     this.#config = config
     this.#names = new Set(keepsToken ? names : ['authorization', ...names])
+    this.#withoutClaims = new HeaderChanges(this.#names, [], [])
   }
 
   changesFor(claims: Claims): HeaderChanges {
+    if (this.#config.length === 0) return this.#withoutClaims
     const fields: string[] = []
     const ids: FieldId[] = []
     for (const { name, claim } of this.#config) {

@@ -112,6 +112,7 @@ export class HeaderChanges {
 
   /** Of names and values in turns. */
   concernsAnyOf(fields: readonly string[]): boolean {
+    if (this.#lengths === 0) return false
     for (let i = 0; i < fields.length; i += 2) if (this.concerns(fields[i]!)) return true
     return false
   }

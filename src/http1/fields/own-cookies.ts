@@ -22,17 +22,28 @@ const ownNames: ReadonlySet<string> = new Set(
 /** An attribute of the preceding cookie (RFC 2965 section 3.3.4). */
 const attribute = /^[ \t]*\$(?:path|domain|port)[ \t]*(?:=|$)/i
 
+/** What is before the first pair that is not blank. */
+const leading = /^[\s;,]+/
+
 /** Part of each of our names, so that most values need no closer look. */
 const mark = 'gatehouse'
 
 /** A Cookie value without our cookies, the others byte for byte; null if none is left. */
 export function withoutOwnCookies(value: string): string | null {
-  if (!value.includes(mark)) return value
-  let others = ''
+  const first = value.indexOf(mark)
+  if (first === -1) return value
+  const last = value.lastIndexOf(mark)
+  const from = startOfPair(value, first)
+  let others = value.slice(0, Math.max(0, from - 1)).replace(leading, '')
   let isBehindOwn = false
   let hasOwn = false
-  let hasOthers = false
-  for (let at = 0; at <= value.length; ) {
+  let hasOthers = others !== ''
+  for (let at = from; at <= value.length; ) {
+    if (at > last && !isBehindOwn) {
+      others += hasOthers ? value.slice(at - 1) : value.slice(at).replace(leading, '')
+      hasOthers = others !== ''
+      break
+    }
     const end = endOfPair(value, at)
     const pair = value.slice(at, end)
     // A bare name after a comma belongs to a list that is the value of another cookie.
@@ -87,13 +98,20 @@ function valueAt(value: string, from: number): string {
   return value.slice(from, end)
 }
 
+function startOfPair(value: string, at: number): number {
+  let from = at
+  while (from > 0 && !isSeparator(value.charCodeAt(from - 1))) from--
+  return from
+}
+
 /** A comma counts too: readers of RFC 2965 split there, and hops may join several fields with it. */
 function endOfPair(value: string, from: number): number {
-  for (let at = from; at < value.length; at++) {
-    const code = value.charCodeAt(at)
-    if (code === semicolon || code === comma) return at
-  }
+  for (let at = from; at < value.length; at++) if (isSeparator(value.charCodeAt(at))) return at
   return value.length
+}
+
+function isSeparator(code: number): boolean {
+  return code === semicolon || code === comma
 }
 
 /** In the most generous reading: with blanks and quotes around its name, and equals signs before it. */
