@@ -139,7 +139,9 @@ export class SiteFace {
 
   async #sessionOf({ cookies, site }: Visit): Promise<SiteSession | null> {
     const value = cookies['gatehouse-site']
-    const session = value === null ? null : await this.#parts.siteSessions.find(digestOfValue(value))
+    const { siteSessions } = this.#parts
+    if (value === null || !siteSessions.mayExist(value)) return null
+    const session = await siteSessions.find(digestOfValue(value))
     return session?.host === site.hostname.replace(/^\[|\]$/g, '') ? session : null
   }
 }

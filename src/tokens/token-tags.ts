@@ -1,11 +1,12 @@
-// The tags of tokens: made-up ones are refused without a query. Without the key, each may exist.
+// The tags of tokens, and of sessions at sites: made-up ones are refused without a query. Without the key,
+// each may exist.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../store/records/token-key.ts'
 import type { Tagger } from './tagger.ts'
-import { digestOf, isTagged, type Minted, mintToken, taggerOf } from './token.ts'
+import { digestOf, isTagged, type Minted, mintToken, taggerOf, valueTaggerOf } from './token.ts'
 
 /** Ms before a retry to read the key of an unreachable store. */
 const pause = 1_000
@@ -14,6 +15,7 @@ const digestLength = 16
 
 interface LoadedKey {
   readonly tagger: Tagger
+  readonly ofValues: Tagger
   readonly untagged: ReadonlySet<string>
 }
 
@@ -28,8 +30,12 @@ export function newTokenKey(now: number, untagged: readonly string[] = []): Toke
   }
 }
 
-export function taggerOfKey({ key }: TokenKey): Tagger {
-  return taggerOf(Buffer.from(key, 'base64url'))
+export function taggerOfKey(key: TokenKey): Tagger {
+  return taggerOf(bytesOf(key))
+}
+
+function bytesOf({ key }: TokenKey): Buffer {
+  return Buffer.from(key, 'base64url')
 }
 
 export class TokenTags {
@@ -57,11 +63,22 @@ export class TokenTags {
 
   /** Whether a well-formed token may be in the store; compares in constant time. */
   mayExist(value: string): boolean {
-    if (this.#isDue && this.#clock.monotonic() >= this.#nextLook) void this.#refresh()
-    if (this.#loaded === null) return true
-    const { tagger, untagged } = this.#loaded
+    const key = this.#key()
+    if (key === null) return true
+    const { tagger, untagged } = key
     if (isTagged(value) && tagger.verifies(value)) return true
     return untagged.size > 0 && untagged.has(digestOf(value).slice(0, digestLength))
+  }
+
+  /** Whether `tagged` may have made a value; true as long as no key is known. Compares in constant time. */
+  mayBeTagged(value: string): boolean {
+    return this.#key()?.ofValues.verifies(value) ?? true
+  }
+
+  /** Adds a tag to a random value of 43 characters; rejects with `StoreUnreachable` if no key is known. */
+  async tagged(value: string): Promise<string> {
+    await this.ready()
+    return value + this.#loaded!.ofValues.tagOf(value)
   }
 
   /** Makes a token tagged with a key that the store has; rejects with `StoreUnreachable` if none is known. */
@@ -78,6 +95,11 @@ export class TokenTags {
   /** Requires an earlier `ready`. */
   mintAtOnce(prefix: 'svct_' | 'svco_'): Minted {
     return mintToken(prefix, this.#loaded?.tagger)
+  }
+
+  #key(): LoadedKey | null {
+    if (this.#isDue && this.#clock.monotonic() >= this.#nextLook) void this.#refresh()
+    return this.#loaded
   }
 
   #refresh(): Promise<void> {
@@ -99,7 +121,10 @@ export class TokenTags {
   }
 
   #use(key: TokenKey | null): void {
-    this.#loaded = key && { tagger: taggerOfKey(key), untagged: new Set(key.untagged) }
+    this.#loaded = key && {
+      ...{ tagger: taggerOfKey(key), ofValues: valueTaggerOf(bytesOf(key)) },
+      untagged: new Set(key.untagged),
+    }
   }
 }
 

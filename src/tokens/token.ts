@@ -32,6 +32,11 @@ export function taggerOf(key: Buffer): Tagger {
   return new Tagger(key, untaggedLength)
 }
 
+/** Tags random values that are no tokens: they are shorter, so that no tag of one is that of a token. */
+export function valueTaggerOf(key: Buffer): Tagger {
+  return new Tagger(key, secretLength)
+}
+
 export function isTagged(value: string): boolean {
   return value.length === taggedLength
 }

@@ -9,6 +9,7 @@ import { type Session, Sessions } from '../../src/people/sessions/sessions.ts'
 import { challengeOf, SiteSessions } from '../../src/people/sessions/site-sessions.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { User } from '../../src/store/records/people.ts'
+import { TokenTags } from '../../src/tokens/token-tags.ts'
 import { Settlement } from '../people/settlement.ts'
 import { Edge, type EdgeSettings, edgeConfig, listenAt } from './edge.ts'
 import { HaltingClock } from './clock.ts'
@@ -50,7 +51,8 @@ export async function startGatedSite(t: TestContext, origin: string, parts: Site
     ...{ h2c: true, zone: { hosts: ['localhost'] }, ...settings },
     route: { protect, ...settings?.route },
   })
-  const known = new KnownSiteSessions({ store, grace, clock })
+  const tags = new TokenTags(store)
+  const known = new KnownSiteSessions({ store, tags, grace, clock })
   const edge = await listenAt(t, new Edge(t, config, { clock, sessions: known }))
   const town = new Settlement(store)
 
@@ -58,7 +60,7 @@ export async function startGatedSite(t: TestContext, origin: string, parts: Site
     const user = await town.settle()
     const proof = { method: 'password', secondFactor: false, at: clock.now() } as const
     const { session } = await sessions.begin(user, proof, browser)
-    const sites = new SiteSessions(store, clock)
+    const sites = new SiteSessions(store, tags, clock)
     const verifier = newValue().value
     const code = await sites.issueCode(session, { site, challenge: challengeOf(verifier) })
     return { user, session, cookie: `gatehouse-site=${await sites.begin(code, site, verifier)}` }

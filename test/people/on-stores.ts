@@ -12,6 +12,7 @@ import { Throttle } from '../../src/people/sign-in/throttle.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Account } from '../../src/store/records/records.ts'
 import type { Store } from '../../src/store/contract/store.ts'
+import { TokenTags } from '../../src/tokens/token-tags.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { type RedisServer, startRedis } from '../help/redis.ts'
 import { ContractClock } from '../store/contract-clock.ts'
@@ -24,6 +25,7 @@ export const visit = { address: '192.0.2.7', userAgent: 'Firefox', ray: '0123456
 export class Village extends Settlement {
   readonly clock: ContractClock
   readonly keys = new SecretKeys(randomBytes(32))
+  readonly tags: TokenTags
   readonly parts: SignInParts
   readonly #another: (clock: ContractClock) => Promise<Store>
 
@@ -31,6 +33,7 @@ export class Village extends Settlement {
     super(store)
     this.clock = clock
     this.#another = another
+    this.tags = new TokenTags(store)
     this.parts = this.partsOn(store)
   }
 

@@ -43,6 +43,26 @@ for (const prefix of ['svct_', 'svco_'] as const)
     }
   })
 
+test('a value that is no token is tagged under the key of the store, too', async t => {
+  const [store, another] = [await open(t), await open(t)]
+  await new FirstFill(store).run(0)
+  const tags = await tagsOf(store)
+  const secret = randomBytes(32).toString('base64url')
+  const value = await tags.tagged(secret)
+  assert.match(value, new RegExp(`^${secret}[\\w-]{11}$`))
+  assert.equal(tags.mayBeTagged(value), true)
+  const token = (await tags.mint('svct_')).value
+  const others = [
+    secret,
+    `${value}A`,
+    token,
+    secret + token.slice(-11),
+    await new TokenTags(another).tagged(secret),
+  ]
+  for (const other of others) assert.equal(tags.mayBeTagged(other), false, other)
+  assert.equal(new TokenTags(store).mayBeTagged(secret), true)
+})
+
 test('changing, dropping, adding or swapping any character of a token makes it malformed', async t => {
   const store = await open(t)
   await new FirstFill(store).run(0)

@@ -10,6 +10,7 @@ import { KnownSiteSessions } from '../../src/people/sessions/known-site-sessions
 import { Sessions } from '../../src/people/sessions/sessions.ts'
 import { challengeOf, SiteSessions } from '../../src/people/sessions/site-sessions.ts'
 import { openStore } from '../../src/store/open.ts'
+import { TokenTags } from '../../src/tokens/token-tags.ts'
 import { Edge, edgeConfig, listenAt } from '../help/edge.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { startIdentityKeys } from '../help/identity-keys.ts'
@@ -40,14 +41,15 @@ async function start(t: TestContext, gate: Partial<SignInGateConfig> = {}, faili
     pool: { retries: { most: 3, budget: 1 } },
   })
   const identityKeys = await startIdentityKeys(t, systemClock)
-  const sessions = new KnownSiteSessions({ store, grace: 600_000 })
+  const tags = new TokenTags(store)
+  const sessions = new KnownSiteSessions({ store, tags, grace: 600_000 })
   const edge = await listenAt(t, new Edge(t, config, { sessions, identityKeys }))
   const user = userWith({})
   await store.users.insert(user)
   const proof = { method: 'password', secondFactor: false, at: Date.now() } as const
   const visit = { address: '127.0.0.1', userAgent: 'test', ray: '0123456789abcdef' }
   const parents = new Sessions(store)
-  const sites = new SiteSessions(store)
+  const sites = new SiteSessions(store, tags)
   const parent = await parents.begin(user, proof, visit)
   const sessionAt = async (site: string) => {
     const verifier = newValue().value

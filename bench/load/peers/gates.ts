@@ -108,7 +108,7 @@ function cookie(name: string, value = newValue().value): Field {
 
 /** Begins a session at the site for a new person, who has signed in at our pages. */
 async function siteSession(store: Store, site: string): Promise<string> {
-  const [sessions, sites] = [new Sessions(store), new SiteSessions(store)]
+  const [sessions, sites] = [new Sessions(store), new SiteSessions(store, new TokenTags(store))]
   const user = newUser(`${randomUUID()}@example.com`, Date.now())
   await store.users.insert(user)
   const proof = { method: 'password', secondFactor: false, at: Date.now() } as const

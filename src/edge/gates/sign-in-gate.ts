@@ -4,7 +4,7 @@ import type { SignInGateConfig } from '../../config/model/protect-config.ts'
 import type { ClaimFacts } from '../../expression/claim-facts.ts'
 import type { Expression } from '../../expression/expression.ts'
 import type { KnownSiteSessions } from '../../people/sessions/known-site-sessions.ts'
-import { digestOfValue, isValue } from '../../people/records/secret-value.ts'
+import { isTaggedValue } from '../../people/records/secret-value.ts'
 import type { SiteSession } from '../../people/sessions/site-sessions.ts'
 import { roleOf } from '../../permissions/roles.ts'
 import type { Claims } from '../../protect/claims.ts'
@@ -37,9 +37,9 @@ export class SignInGate {
 
   /** `value` is that of the cookie; waits for a session that is not known yet, and never rejects. */
   check(value: string | null, host: string): MaybeAtOnce<Outcome> {
-    if (value === null || !isValue(value)) return missing
+    if (value === null || !isTaggedValue(value)) return missing
     if (this.#sessions === null) return unavailable
-    const found = this.#sessions.find(digestOfValue(value))
+    const found = this.#sessions.find(value)
     return found instanceof Promise
       ? found.then(session => this.#judge(session, host)).catch(unreachable)
       : this.#judge(found, host)

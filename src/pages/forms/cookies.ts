@@ -27,7 +27,8 @@ export function readCookies(field: string | undefined, isSecure: boolean): OwnCo
 }
 
 export function writeCookie(name: CookieName, value: string, isSecure: boolean): string {
-  if (!isSecret(value)) throw new TypeError('the value of a cookie must be 32 bytes in base64url')
+  if (!isSecret(value))
+    throw new TypeError('the value of a cookie must be 32 bytes in base64url, with or without a tag')
   return `${fullName(name, isSecure)}=${value}; ${attributes(isSecure)}`
 }
 
@@ -44,6 +45,7 @@ function attributes(isSecure: boolean): string {
   return `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
 }
 
+/** 32 bytes, and a tag of a session at a site. */
 function isSecret(value: string): boolean {
-  return /^[\w-]{43}$/.test(value)
+  return /^[\w-]{43}(?:[\w-]{11})?$/.test(value)
 }

@@ -15,3 +15,8 @@ export function digestOfValue(value: string): string {
 export function isValue(text: string): boolean {
   return /^[\w-]{43}$/.test(text)
 }
+
+/** Likewise, of one with a tag behind it. */
+export function isTaggedValue(text: string): boolean {
+  return /^[\w-]{54}$/.test(text)
+}

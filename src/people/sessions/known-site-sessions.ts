@@ -5,11 +5,13 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import { isDigest } from '../../store/records/credential.ts'
 import { ReadThrough, type RecordChange } from '../../store/cache/read-through.ts'
 import type { MaybeAtOnce, Store } from '../../store/contract/store.ts'
+import { digestOfValue } from '../records/secret-value.ts'
 import { useIsNotedAfter } from './sessions.ts'
-import { type SiteSession, SiteSessions } from './site-sessions.ts'
+import { type SiteSession, SiteSessions, type ValueTags } from './site-sessions.ts'
 
 interface Options {
   readonly store: Store
+  readonly tags: ValueTags
   /** Ms for which a session stays valid while the store is unreachable. */
   readonly grace: number
   readonly clock?: Clock
@@ -27,12 +29,14 @@ const kinds = ['credential', 'user', 'member', 'account'] as const
 
 export class KnownSiteSessions {
   readonly #cache: ReadThrough<Known>
+  readonly #sessions: SiteSessions
   readonly #clock: Clock
   /** Whether the query that begins is for a use of the session. */
   #isUse = true
 
-  constructor({ store, grace, clock = systemClock }: Options) {
-    const sessions = new SiteSessions(store, clock)
+  constructor({ store, tags, grace, clock = systemClock }: Options) {
+    const sessions = new SiteSessions(store, tags, clock)
+    this.#sessions = sessions
     this.#clock = clock
     this.#cache = new ReadThrough<Known>({
       load: async digest => {
@@ -51,16 +55,17 @@ export class KnownSiteSessions {
     })
   }
 
-  /** Null if there is none; rejects with `StoreUnreachable`. */
-  find(digest: string): MaybeAtOnce<SiteSession | null> {
+  /** Null if there is none, or if the value is made up; rejects with `StoreUnreachable`. */
+  find(value: string): MaybeAtOnce<SiteSession | null> {
+    const digest = digestOfValue(value)
     const known = this.#cache.cached(digest)
-    if (known === null) return null
+    if (known === null || (known === undefined && !this.#sessions.mayExist(value))) return null
     if (known !== undefined && this.#clock.monotonic() < known.dueAt) return this.#unlessOver(known)
     const found = this.#cache.query(digest)
     return found instanceof Promise ? found.then(one => this.#unlessOver(one)) : this.#unlessOver(found)
   }
 
-  /** As `find`, without counting as a use, so that the session may end meanwhile. */
+  /** As `find`, by the digest of one that was found, and no use of it, so that it may end meanwhile. */
   review(digest: string): MaybeAtOnce<SiteSession | null> {
     const known = this.#cache.cached(digest)
     if (known === null) return null

@@ -8,8 +8,16 @@ import type { Store } from '../../store/contract/store.ts'
 import type { Credential } from '../../store/records/credential.ts'
 import type { User } from '../../store/records/people.ts'
 import { lacksSecondFactor } from '../second-factor/second-factor.ts'
-import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
+import { digestOfValue, isTaggedValue, isValue, newValue } from '../records/secret-value.ts'
 import { endOf, lastMomentOf, type Session, Sessions } from './sessions.ts'
+
+/** Marks the values of sessions, so that made-up ones cost no query. */
+export interface ValueTags {
+  /** Rejects with `StoreUnreachable`. */
+  tagged(value: string): Promise<string>
+  /** True also if that cannot be told now. */
+  mayBeTagged(value: string): boolean
+}
 
 export interface SiteSession {
   readonly digest: string
@@ -43,10 +51,12 @@ const maxSessions = 100
 export class SiteSessions {
   readonly #store: Store
   readonly #sessions: Sessions
+  readonly #tags: ValueTags
   readonly #clock: Clock
 
-  constructor(store: Store, clock: Clock = systemClock) {
+  constructor(store: Store, tags: ValueTags, clock: Clock = systemClock) {
     this.#store = store
+    this.#tags = tags
     this.#sessions = new Sessions(store, clock)
     this.#clock = clock
   }
@@ -78,9 +88,9 @@ export class SiteSessions {
     if (asked.site !== site || asked.challenge !== challengeOf(verifier)) return null
     const parent = await this.#sessions.findById(grant!)
     if (parent === null || parent.user.id !== user) return null
-    const { value, digest } = newValue()
+    const value = await this.#tags.tagged(newValue().value)
     await this.#store.credentials.put({
-      ...{ kind: 'site_session', digest, user, client: null, grant, consumedAt: null },
+      ...{ kind: 'site_session', digest: digestOfValue(value), user, client: null, grant, consumedAt: null },
       ...{
         createdAt: this.#clock.now(),
         expiresAt: lastMomentOf(parent.session),
@@ -89,6 +99,11 @@ export class SiteSessions {
     })
     await this.#endBeyond(user)
     return value
+  }
+
+  /** Whether there may be a session of this value: what is not ours is recognized without a query. */
+  mayExist(value: string): boolean {
+    return isTaggedValue(value) && this.#tags.mayBeTagged(value)
   }
 
   /** Counts as a use of the session at our pages, unless `isUse` is false. */
@@ -106,7 +121,7 @@ export class SiteSessions {
   }
 
   async end(value: string): Promise<boolean> {
-    return isValue(value) && this.#store.credentials.remove('site_session', digestOfValue(value))
+    return this.mayExist(value) && this.#store.credentials.remove('site_session', digestOfValue(value))
   }
 
   async #consume(digest: string): Promise<Credential | null> {

@@ -120,7 +120,7 @@ export class Services implements AiServices {
       borrow: borrowed,
       used: token => this.#uses.note(token),
     })
-    this.siteSessions = new KnownSiteSessions({ store, grace })
+    this.siteSessions = new KnownSiteSessions({ store, tags: this.tags, grace })
     this.gateways = new GatewayDirectory({
       store,
       grace,

@@ -100,7 +100,7 @@ function buildPages(parts: AppParts, oauth: AuthorizationServer | null) {
   const entrance = new AiEndpoint(parts.edge)
   const knowsScheme = () => parts.edge().config.trustedProxies.length > 0
   const sites = new Sites(() => parts.edge().config.zones)
-  const siteSessions = new SiteSessions(store)
+  const siteSessions = new SiteSessions(store, services.tags)
   const signInAt = () => config.oauth.issuer ?? dashboard()[0] ?? own()[0] ?? null
   return {
     people,
