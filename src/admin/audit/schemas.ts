@@ -100,7 +100,7 @@ export const auditEntry = open(
       {
         method: about('How somebody proved who they are, or tried to.', oneOf(proofMethods)),
         reason: about('Why that failed; `throttled` once in 10 minutes.', oneOf(proofFailures)),
-        oauth_client_id: about('The app that acted.', id),
+        oauth_client_id: about('The app that acted, by the id under which it is stored.', text),
         oauth_client_name: about('Its name at that time.', text),
         oauth_grant_id: about('The consent by which it acted.', id),
         dropped: about(

@@ -18,7 +18,9 @@ const shown: Members = {
 const client = about(
   'The app. One that was deleted has only its id.',
   open(
-    { client_id: id },
+    {
+      client_id: about('32 hexadecimal digits, or the URL of the document by which the app is known.', text),
+    },
     {
       client_name: text,
       logo_uri: text,

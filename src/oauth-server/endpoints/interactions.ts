@@ -108,7 +108,7 @@ export class Interactions {
       step.accounts.length === 0 ? account === everybody : step.accounts.some(({ id }) => id === account)
     if (!isOffered) return { kind: 'invalid' }
     const isAllowed = ({ id, isOptional }: RequestedScope) => !isOptional || decision.optional.includes(id)
-    if (!(await this.#parts.clients.keep(open.client))) return this.#resume(open, tooMany)
+    if (!(await this.#parts.clients.keep(open.client, person.user))) return this.#resume(open, tooMany)
     const grant = await this.#consents.store({
       client: open.client,
       user: person.user,

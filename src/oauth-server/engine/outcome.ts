@@ -55,8 +55,6 @@ function noteEvent(context: Context, request: OAuthRequest, note: EngineParts['n
     if (step === 'introspection' || step === 'userinfo') return
   }
   const record = recordOf(client)
-  // They are for the account that has registered it.
-  if (record.document !== undefined) return
   const { user, account } = ownerOf(context, request)
   note({
     client: record.id,

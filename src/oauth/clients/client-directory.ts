@@ -14,7 +14,7 @@ const missLife = 5_000
 interface Documents {
   cached(url: string): OAuthClient | null
   current(url: string, sender: string | null): Promise<OAuthClient | DocumentFault>
-  keep(client: OAuthClient): Promise<boolean>
+  keep(client: OAuthClient, user: string): Promise<boolean>
 }
 
 export class ClientDirectory {
@@ -53,8 +53,8 @@ export class ClientDirectory {
     return this.#documents.current(id, sender)
   }
 
-  /** Stores a client that is known by its document, as somebody allows it something; false for too many. */
-  async keep(client: OAuthClient): Promise<boolean> {
-    return client.document === undefined || this.#documents === null || this.#documents.keep(client)
+  /** Stores a client that is known by its document, as a user allows it something; false for too many. */
+  async keep(client: OAuthClient, user: string): Promise<boolean> {
+    return client.document === undefined || this.#documents === null || this.#documents.keep(client, user)
   }
 }

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { nextRay } from '../../base/ids/ray.ts'
-import { minute } from '../../base/units.ts'
+import { day, minute } from '../../base/units.ts'
 import { limitOf } from '../../limits/limit.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Logger } from '../../log/log.ts'
@@ -27,9 +27,15 @@ const maxCached = 500
 /** Fetches at once, and of those from one host. */
 const most = { all: 16, host: 4 }
 
-/** Documents that are not stored yet, by who has them fetched, and by the host. */
+/**
+ * Documents that are not stored yet, by who has them fetched and by the host; and each that is stored, so
+ * that strangers cannot keep it from being fetched by naming others.
+ */
 const ofSender = limitOf('client documents', 30, { kind: 'sliding', period: 10 * minute })
 const ofHost = limitOf('client documents of a host', 120, { kind: 'sliding', period: 10 * minute })
+const ofClient = limitOf('client documents of a client', 20, { kind: 'sliding', period: 10 * minute })
+/** Clients that are stored since one user has allowed them something. */
+const ofUser = limitOf('client documents stored for a user', 50, { kind: 'sliding', period: day })
 
 interface DocumentOptions extends Pick<GuardedClientOptions, 'isAllowed' | 'ca'> {
   /** Empty: no client is known by a document. */
@@ -90,13 +96,13 @@ export class ClientDocuments {
     return stored && this.#fetchOnce(url, stored, null)
   }
 
-  /** Stores a client, as somebody allows it something; false if there are too many. */
-  async keep(client: OAuthClient): Promise<boolean> {
-    const { store, options } = this.#parts
+  /** Stores a client, as a user allows it something; false if there are too many, of all or of the user. */
+  async keep(client: OAuthClient, user: string): Promise<boolean> {
+    const { store, options, limiter } = this.#parts
     const { url } = client.document!
     if ((await this.#stored(url)) !== null) return true
     const { total } = await store.oauthClients.list(everybody, { offset: 0, limit: 1 })
-    if (total >= options.maxClients) return false
+    if (total >= options.maxClients || !(await limiter.spend(ofUser, user)).isAllowed) return false
     await store.oauthClients.insert(client, { audit: this.#audit('create', resourceOf(client)) })
     this.#cached.delete(url)
     return true
@@ -108,7 +114,7 @@ export class ClientDocuments {
     const { id, name, document } = client
     const audit = this.#audit('delete', resourceOf(client))
     if (await store.oauthClients.remove(everybody, id, { audit }))
-      log.warn({ url: document!.url, name, reason }, 'client ended: its document changed or is gone')
+      log.info({ url: document!.url, name, reason }, 'client that is known by its document ended')
     await store.credentials.removeOf({ client: id })
     for await (const grants of grantsOfClient(id, store))
       for (const grant of grants) {
@@ -143,7 +149,7 @@ export class ClientDocuments {
 
   async #fetch(url: string, stored: Versioned<OAuthClient> | null, sender: string | null) {
     const { host } = new URL(url)
-    const busy = stored === null ? await this.#excess(host, sender) : null
+    const busy = await this.#excess(stored === null ? null : documentIdOf(url), host, sender)
     if (busy !== null) return this.#count(busy)
     const underWay = this.#fetching.get(host) ?? 0
     if (this.#pending.size > most.all || underWay >= most.host)
@@ -157,12 +163,15 @@ export class ClientDocuments {
     return this.#settle(url, stored, fetched)
   }
 
-  async #excess(host: string, sender: string | null): Promise<DocumentFault | null> {
+  async #excess(stored: string | null, host: string, sender: string | null): Promise<DocumentFault | null> {
     const { limiter } = this.#parts
-    const spent = [
-      ...(sender === null ? [] : [await limiter.spend(ofSender, sender)]),
-      await limiter.spend(ofHost, host),
-    ]
+    const spent =
+      stored === null
+        ? [
+            ...(sender === null ? [] : [await limiter.spend(ofSender, sender)]),
+            await limiter.spend(ofHost, host),
+          ]
+        : [await limiter.spend(ofClient, stored)]
     if (spent.every(({ isAllowed }) => isAllowed)) return null
     const wait = Math.ceil(Math.max(...spent.map(({ wait }) => wait)) / 1000)
     return {

@@ -60,10 +60,12 @@ export class DocumentKeeper {
   }
 
   async #check(client: OAuthClient): Promise<void> {
-    const { documents, hosts, clock } = this.#parts
+    const { store, documents, hosts, clock } = this.#parts
     const { url, fetchedAt } = client.document!
     if (!isOnHosts(url, hosts)) return documents.end(client, 'its host is no longer allowed')
     if (clock.now() - fetchedAt < longest) return
+    const { total } = await store.oauthGrants.ofClient(client.id, { offset: 0, limit: 1 })
+    if (total === 0) return documents.end(client, 'nobody allows it anything')
     const renewed = await documents.renew(client)
     if (renewed === null || !('fault' in renewed)) return void this.#failingSince.delete(client.id)
     const since = this.#failingSince.get(client.id) ?? clock.now()

@@ -1,6 +1,7 @@
 // The events of each client at the authorization server, written in the background; repeated ones count once.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { isDocumentId } from '../clients/document-url.ts'
 import { newId } from '../../base/ids/id.ts'
 import type { Logger } from '../../log/log.ts'
 import type { AuthorizationEvent } from '../../store/records/authorization-event.ts'
@@ -44,6 +45,8 @@ export class AuthorizationLog {
 
   /** Records an event soon; never throws. Of equal events within the delay, the last is written. */
   note(outcome: AuthorizationOutcome): void {
+    // No account owns the client, so that nobody could read them.
+    if (isDocumentId(outcome.client)) return
     const reason = outcome.reason?.slice(0, maxReason) ?? null
     const event = { ...outcome, reason, id: newId(), at: this.#clock.now() }
     const kind = event.isUnproven ? 'unproven' : 'proven'

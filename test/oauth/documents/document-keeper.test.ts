@@ -10,6 +10,7 @@ import { openStore } from '../../../src/store/open.ts'
 import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
 import { everybody } from '../../../src/store/records/people.ts'
 import { ManualClock } from '../../help/clock.ts'
+import { oauthGrant } from '../../store/contract-specimens.ts'
 import { clientWith } from '../clients/client-with.ts'
 
 const hour = 3_600_000
@@ -23,6 +24,8 @@ async function start(t: TestContext, hosts: readonly string[] = ['app.example'])
   const document = { url, scope: null, keys: [], fetchedAt: clock.now(), expiresAt: clock.now() + 300_000 }
   const client = clientWith({ account: everybody, id: documentIdOf(url), document })
   await store.oauthClients.insert(client)
+  const grant = oauthGrant({ account: everybody, client: client.id, clientAccount: everybody })
+  await store.oauthGrants.insert(grant)
   const ended: string[] = []
   let renewals = 0
   const site = { answer: null as DocumentFault | null }
@@ -40,7 +43,8 @@ async function start(t: TestContext, hosts: readonly string[] = ['app.example'])
     await keeper.sweep()
     return renewals
   }
-  return { keeper, site, ended, sweepAfter }
+  const withdraw = () => store.oauthGrants.remove(everybody, grant.id)
+  return { site, ended, sweepAfter, withdraw }
 }
 
 test('a document is fetched again after an hour, and ends its client where it is gone', async t => {
@@ -66,6 +70,13 @@ test('one that is broken or unreachable ends its client after a day of that alon
   assert.deepEqual(ended, [])
   await sweepAfter(1)
   assert.deepEqual(ended, ['away'])
+})
+
+test('a client that nobody allows anything any more is removed', async t => {
+  const { ended, sweepAfter, withdraw } = await start(t)
+  await withdraw()
+  assert.equal(await sweepAfter(hour), 0)
+  assert.deepEqual(ended, ['nobody allows it anything'])
 })
 
 test('a host that is no longer allowed ends its clients without a fetch', async t => {
