@@ -73,16 +73,16 @@ function faultOfCall(fields: McpFields, message: McpMessage): McpFault | null {
 function faultOfMissing(fields: McpFields, { id, claim, method, name }: McpMessage): McpFault | null {
   if (fields.version === null) return mismatch(versionField, { header: null, body: claim }, id)
   if (fields.method === null) return mismatch(methodField, { header: null, body: method }, id)
-  if (fields.name === null && repeatsName(method))
+  if (fields.name === null && name !== null && repeatsName(method))
     return mismatch(nameField, { header: null, body: name }, id)
   return null
 }
 
-/** A name that the body of this method does not have means nothing to anybody. */
-function faultOfName(fields: McpFields, { id, name }: McpMessage): McpFault | null {
+/** A method that has no name gives the field no meaning. */
+function faultOfName(fields: McpFields, { id, method, name }: McpMessage): McpFault | null {
   if (fields.name === null) return null
   const decoded = decodeFieldValue(fields.name)
-  const agrees = decoded !== null && (name === null || decoded === name)
+  const agrees = decoded !== null && (decoded === name || (name === null && !repeatsName(method)))
   return agrees ? null : mismatch(nameField, { header: fields.name, body: name }, id)
 }
 

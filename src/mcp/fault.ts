@@ -1,6 +1,6 @@
 // What is wrong with an MCP request, as its protocol says it: a status of HTTP and a code of JSON-RPC.
 
-import { mcpVersions } from './versions.ts'
+import { likeVersions } from './versions.ts'
 
 export interface McpFault {
   readonly status: number
@@ -34,7 +34,7 @@ export function unsupportedVersion(requested: string, id: string | null): McpFau
     code: -32022,
     message: 'This version of the protocol is not known here.',
     id,
-    data: { supported: mcpVersions, requested: shortened(requested) },
+    data: { supported: likeVersions(requested), requested: shortened(requested) },
   }
 }
 

@@ -64,8 +64,8 @@ function readMessage(scanned: ScannedMessage): McpMessage | McpFault {
   if (scanned.has('claim') && claim === null)
     return invalidParams('The version of the protocol in `_meta` must be a string.', id)
   const targets = targetsOf(method, scanned)
-  if (targets === null) return invalidParams('`params` must have the name that the method is about.', id)
-  const name = nameByMethod.has(method) ? targets[0]!.name : null
+  if (targets === null) return invalidParams('What the method is about must be a name, in a string.', id)
+  const name = nameByMethod.has(method) ? (targets[0]?.name ?? null) : null
   return { kind: scanned.has('id') ? 'request' : 'notification', id, method, name, targets, claim }
 }
 
@@ -79,17 +79,13 @@ function readResponse(scanned: ScannedMessage): McpMessage | McpFault {
   return { kind: 'response', id, method: '', name: null, targets: [], claim: null }
 }
 
-/** Null if a name is missing or not text: an origin might take a list of one name for that name. */
+/** Null if a name is not text: an origin might take a list of one name for that name. It may be missing. */
 function targetsOf(method: string, scanned: ScannedMessage): readonly McpTarget[] | null {
   const source = nameByMethod.get(method)
-  if (source !== undefined) return listOf(source.kind, scanned.text(source.member))
+  if (source !== undefined) return targetsIn(scanned, source.kind, source.member)
   switch (method) {
     case 'completion/complete':
-      return scanned.text('refType') === 'ref/prompt'
-        ? listOf('prompt', scanned.text('refName'))
-        : scanned.text('refType') === 'ref/resource'
-          ? listOf('resource', scanned.text('refUri'))
-          : null
+      return referencesOf(scanned)
     case 'subscriptions/listen': {
       const { subscriptions } = scanned
       const isList = !scanned.isMisshapen('notifications') && !scanned.isMisshapen('subscriptions')
@@ -103,8 +99,26 @@ function targetsOf(method: string, scanned: ScannedMessage): readonly McpTarget[
   }
 }
 
-function listOf(kind: McpTarget['kind'], name: string | null): readonly McpTarget[] | null {
-  return name === null ? null : [{ kind, name }]
+function referencesOf(scanned: ScannedMessage): readonly McpTarget[] | null {
+  if (!scanned.has('ref')) return none
+  switch (scanned.text('refType')) {
+    case 'ref/prompt':
+      return targetsIn(scanned, 'prompt', 'refName')
+    case 'ref/resource':
+      return targetsIn(scanned, 'resource', 'refUri')
+    default:
+      return null
+  }
+}
+
+function targetsIn(
+  scanned: ScannedMessage,
+  kind: McpTarget['kind'],
+  member: 'name' | 'uri' | 'taskId' | 'refName' | 'refUri',
+): readonly McpTarget[] | null {
+  const name = scanned.text(member)
+  if (name !== null) return [{ kind, name }]
+  return scanned.has(member) ? null : none
 }
 
 interface NameSource {

@@ -6,7 +6,7 @@ const statelessVersion = '2026-07-28'
 /** Oldest first. */
 const sessionVersions: readonly string[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 
-export const mcpVersions: readonly string[] = [...sessionVersions, statelessVersion]
+const mcpVersions: readonly string[] = [...sessionVersions, statelessVersion]
 
 export function isMcpVersion(version: string): boolean {
   return mcpVersions.includes(version)
@@ -15,4 +15,9 @@ export function isMcpVersion(version: string): boolean {
 /** Dates are in their order as text. Also true of revisions to come, which nobody knows yet. */
 export function isStateless(version: string): boolean {
   return version >= statelessVersion
+}
+
+/** Lists what a client can ask for in the way in which it asked for an unknown version. */
+export function likeVersions(unknown: string): readonly string[] {
+  return isStateless(unknown) ? [statelessVersion] : mcpVersions
 }

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { judge, judgeBodiless, type McpRequest } from '../../src/mcp/agreement.ts'
 import { isMcpFault, type McpFault } from '../../src/mcp/fault.ts'
 import { decodeFieldValue, type McpFields } from '../../src/mcp/fields.ts'
-import { mcpVersions } from '../../src/mcp/versions.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
 const stateless = '2026-07-28'
@@ -12,7 +11,7 @@ const none: McpFields = { version: null, method: null, name: null }
 const modern: McpFields = { version: stateless, method: 'tools/call', name: 'add' }
 
 /** A call of a tool of this revision. */
-function body(name: unknown = 'add', claim: unknown = stateless, more: object = {}): object {
+function body(name: unknown, claim: unknown = stateless, more: object = {}): object {
   const _meta = claim === null ? {} : { 'io.modelcontextprotocol/protocolVersion': claim }
   return { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name, _meta }, ...more }
 }
@@ -31,7 +30,7 @@ const notification = { jsonrpc: '2.0', method: 'notifications/cancelled', params
 
 describe('a request without sessions', () => {
   test('passes where its fields repeat what its body says', () => {
-    const request = judged(modern, body())
+    const request = judged(modern, body('add'))
     deepEqual(isMcpFault(request) ? request : [request.version, request.isStateless], [stateless, true])
   })
 
@@ -41,7 +40,7 @@ describe('a request without sessions', () => {
   })
 
   test('says what differs', () => {
-    const fault = judged({ ...modern, name: 'remove' }, body()) as McpFault
+    const fault = judged({ ...modern, name: 'remove' }, body('add')) as McpFault
     deepEqual(
       [fault.status, fault.code, fault.id, fault.data],
       [400, -32020, '7', { mismatch: { field: 'Mcp-Name', header: 'remove', body: 'add' } }],
@@ -50,7 +49,7 @@ describe('a request without sessions', () => {
 
   test('of an unknown version says which are known', () => {
     const fault = judged({ ...modern, version: '2027-01-01' }, body('add', '2027-01-01')) as McpFault
-    deepEqual([fault.code, fault.data], [-32022, { supported: mcpVersions, requested: '2027-01-01' }])
+    deepEqual([fault.code, fault.data], [-32022, { supported: [stateless], requested: '2027-01-01' }])
   })
 
   test('sends no long name back', () => {
@@ -59,16 +58,22 @@ describe('a request without sessions', () => {
   })
 
   for (const [why, fields, message, code] of [
-    ['with another method in its body', { ...modern, method: 'tools/list' }, body(), -32020],
+    ['with another method in its body', { ...modern, method: 'tools/list' }, body('add'), -32020],
     ['with another version in its body', modern, body('add', '2025-11-25'), -32020],
-    ['without the field of the version', { ...modern, version: null }, body(), -32020],
-    ['without the field of the method', { ...modern, method: null }, body(), -32020],
-    ['without the field of the name', { ...modern, name: null }, body(), -32020],
-    ['without any field', none, body(), -32020],
-    ['with a name in base64 that is not canonical', { ...modern, name: '=?base64?YWRkZ?=' }, body(), -32020],
+    ['without the field of the version', { ...modern, version: null }, body('add'), -32020],
+    ['without the field of the method', { ...modern, method: null }, body('add'), -32020],
+    ['without the field of the name', { ...modern, name: null }, body('add'), -32020],
+    ['without any field', none, body('add'), -32020],
+    [
+      'with a name in base64 that is not canonical',
+      { ...modern, name: '=?base64?YWRkZ?=' },
+      body('add'),
+      -32020,
+    ],
     ['with a name in base64url', { ...modern, name: '=?base64?w7_Dvw==?=' }, body('ÿÿ'), -32020],
     ['with a name in base64 that is not UTF-8', { ...modern, name: '=?base64?/w==?=' }, body('ÿ'), -32020],
     ['with a name in bytes that need base64', { ...modern, name: 'sch\u00f6n' }, body('schön'), -32020],
+    ['with a name that its body does not have', modern, body(undefined), -32020],
     ['without the version in its body', modern, body('add', null), -32602],
     ['with a version in its body that is no text', modern, body('add', 1), -32602],
     [
@@ -78,7 +83,7 @@ describe('a request without sessions', () => {
       -32020,
     ],
     ['in a batch', modern, [legacyCall], -32600],
-    ['in a batch of others', none, [legacyCall, body()], -32600],
+    ['in a batch of others', none, [legacyCall, body('add')], -32600],
     ['that is a response', { ...none, version: stateless }, response, -32600],
     ['that is a notification of another method', { ...modern, method: 'tools/call' }, notification, -32020],
   ] as const)

@@ -22,7 +22,15 @@ function faultOf(body: string | Buffer): [code: number, id: string | null] | nul
 
 const call = (more: string, id = '1'): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call",${more}}`
 
+const complete = (ref: string): string =>
+  `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{${ref}}}}`
+
 describe('a message', () => {
+  test('without a name asks for nothing by name', () => {
+    for (const more of ['"params":{}', '"x":1'])
+      deepEqual([only(call(more)).name, only(call(more)).targets], [null, []])
+  })
+
   test('is a request with its id, method, name and version', () => {
     const body = call(
       '"params":{"name":"add","arguments":{"name":"x"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}',
@@ -119,8 +127,13 @@ describe('a body is refused', () => {
     ['with a result and an error', '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', -32600, '1'],
     ['with neither', '{"jsonrpc":"2.0","id":1}', -32600, '1'],
     ['with parameters in a list', call('"params":["a"]'), -32600, '1'],
-    ['without the name', call('"params":{}'), -32602, '1'],
-    ['without parameters', call('"x":1'), -32602, '1'],
+    [
+      'with a completion of what is neither prompt nor resource',
+      complete('"type":"ref/tool","name":"a"'),
+      -32602,
+      '1',
+    ],
+    ['with a completion of a list', complete('"type":"ref/prompt","name":["a"]'), -32602, '1'],
     ['with a list for the name', call('"params":{"name":["a"]}'), -32602, '1'],
     ['with a number for the name', call('"params":{"name":1}'), -32602, '1'],
     ['with NUL in the name', call('"params":{"name":"a\\u0000"}'), -32602, '1'],
@@ -283,7 +296,8 @@ function expected(message: unknown): unknown {
       claim: null,
     }
   const from = isObject(params) ? params : {}
-  const name = method === 'tools/call' ? from.name : method === 'resources/read' ? from.uri : null
+  const named = method === 'tools/call' ? from.name : method === 'resources/read' ? from.uri : null
+  const name = named ?? null
   const meta = isObject(from._meta) ? from._meta : {}
   return {
     kind: id === undefined ? 'notification' : 'request',
