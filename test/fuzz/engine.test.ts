@@ -16,7 +16,7 @@ import { randomOf, sameInPieces, type Target } from './target.ts'
 const bytes = fc.uint8Array({ maxLength: 40 }).map(values => Buffer.from(values))
 
 function targetOf(attempt: (input: Buffer) => void): Target {
-  return { seeds: [], tokens: [], maxLength: 100, attempt }
+  return { seeds: [], tokens: [], maxLength: 100, covers: [], attempt }
 }
 
 test('inputs are read from a file as they were written, the shortest first', t => {

@@ -21,7 +21,7 @@ import {
 } from './readers.ts'
 import { randomOf } from './target.ts'
 import { readRequests, target } from './targets/http1-requests.ts'
-import { target as responseTarget } from './targets/http1-responses.ts'
+import { readResponse, target as responseTarget } from './targets/http1-responses.ts'
 
 /** Connections of clients, and the seed that they are made from. */
 const { FUZZ_CONNECTIONS = '50', FUZZ_SEED = '1' } = process.env
@@ -45,13 +45,17 @@ function* accepted(seed: number): Generator<Buffer> {
   }
 }
 
-/** Makes what an origin may send. */
+/** Makes what an origin may send, most of which is accepted. */
 function* responses(seed: number): Generator<Buffer> {
   const { seeds, tokens, maxLength } = responseTarget
   const corpus = [...seeds.map(latin1), ...readInputs(join(corpora, 'http1-responses.txt'))]
   const material = { corpus, tokens: tokens.map(latin1), maxLength }
   const random = randomOf(seed)
-  for (;;) yield mutate(corpus[random() % corpus.length]!, random, material)
+  for (;;) {
+    const input = mutate(corpus[random() % corpus.length]!, random, material)
+    const isAccepted = JSON.stringify(readResponse([input], 'GET', false)).startsWith('[["head"')
+    if (isAccepted || random() % 60 === 0) yield input
+  }
 }
 
 function latin1(text: string | Buffer): Buffer {
@@ -65,9 +69,9 @@ function isCommon({ method, target }: { readonly method: string; readonly target
 
 /** Leaves out what nginx sets itself. */
 function comparable({ method, target, fields, body }: Request): unknown {
-  const own = new Set(['connection', 'te', 'transfer-encoding', 'content-length', 'expect', 'trailer'])
+  const own = ['connection', 'te', 'transfer-encoding', 'content-length', 'expect', 'trailer', 'upgrade']
   const lines = fields.flatMap((name, i) =>
-    i % 2 === 0 && !own.has(name) ? `${name}: ${fields[i + 1]}` : [],
+    i % 2 === 0 && !own.includes(name) ? `${name}: ${fields[i + 1]}` : [],
   )
   return { method, target, body, lines: lines.sort() }
 }
@@ -77,7 +81,7 @@ test('requests are sent on so that all readers agree on them', async t => {
   const edge = await startEdge(t, [`http://127.0.0.1:${origin.port}`], { zone: { isDefault: true } })
   const inputs = accepted(Number(FUZZ_SEED)).take(Number(FUZZ_CONNECTIONS))
   for (const input of inputs) await sendTo(edge.port, input)
-  assert.equal(origin.refusals, 0)
+  assert.deepEqual(origin.refusals, [])
   assert.ok(origin.requests.length > Number(FUZZ_CONNECTIONS) / 2, `only ${origin.requests.length} requests`)
   const readers = { python: pythonReader(), nginx: await nginxReader(t) }
   for (const [name, read] of Object.entries(readers)) {
@@ -103,7 +107,7 @@ test('responses are sent on so that all readers agree on them', async t => {
   const read: (Response | null)[] = []
   for (const bytes of received) read.push(await readByNode(bytes))
   const count = read.filter(response => response?.status !== 520).length
-  assert.ok(count > Number(FUZZ_CONNECTIONS) / 10, `only ${count} responses`)
+  assert.ok(count > Number(FUZZ_CONNECTIONS) / 4, `only ${count} responses`)
   const readByPython = responsesByPython()
   if (readByPython !== null) assert.deepEqual(readByPython(received), read)
   t.diagnostic(`${count} responses of origins`)

@@ -27,7 +27,8 @@ export type Reader = (bytes: Buffer) => Promise<readonly Request[]>
 export class NodeOrigin {
   readonly requests: Request[] = []
   readonly connections: Buffer[][] = []
-  refusals = 0
+  /** What it refused to read; connections that end within a request are none. */
+  readonly refusals: string[] = []
   readonly #server: Server
 
   constructor(server: Server) {
@@ -57,12 +58,12 @@ export async function startNodeOrigin(t: TestContext): Promise<NodeOrigin> {
   const origin = new NodeOrigin(server)
   // What is sent to a server waits for nobody: requests may follow each other.
   Object.assign(server, { httpAllowHalfOpen: true })
-  for (const event of ['checkContinue', 'checkExpectation', 'upgrade', 'connect'])
-    server.on(event, (request, response) =>
-      'writeHead' in response ? server.emit('request', request, response) : response.destroy(),
-    )
-  server.on('clientError', (_, socket) => {
-    origin.refusals++
+  for (const event of ['checkContinue', 'checkExpectation'])
+    server.on(event, (request, response) => server.emit('request', request, response))
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    const { code, message, rawPacket } = error
+    if (code !== 'ECONNRESET' && code !== 'HPE_INVALID_EOF_STATE')
+      origin.refusals.push(`${message}: ${JSON.stringify(rawPacket?.toString('latin1'))}`)
     socket.destroy()
   })
   server.on('connection', socket => {

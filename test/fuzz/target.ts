@@ -10,8 +10,8 @@ export interface Target {
   readonly tokens: readonly string[]
   /** Bytes. */
   readonly maxLength: number
-  /** Paths whose blocks count, from the root; `src/` unless given. */
-  readonly covers?: readonly string[]
+  /** Beginnings of the paths whose blocks count, from the root. */
+  readonly covers: readonly string[]
   /** Makes lengths and checksums right again, without which most mutations would be refused at once. */
   repair?(input: Buffer): Buffer
   /** Makes an input of two by the structure that they have; null if they have none. */

@@ -23,7 +23,7 @@ const port = parentPort!
 
 const coverage = new Coverage()
 const target = await targetNamed(name)
-coverage.watch(target.covers ?? ['src/'])
+coverage.watch(target.covers)
 const current = new InputSlot(slot)
 const attempts = new Attempts(target, input => current.put(input))
 const fuzzer = new Fuzzer(target, coverage, attempts, seed, fault => port.postMessage({ fault }))

@@ -75,6 +75,7 @@ export const target: Target = {
     ...['originalMessage', 'modelTimeoutException', '\n', '\r\n', '\x0b:event-type\x07\0\x01a'],
   ],
   maxLength: 1024,
+  covers: ['src/edge/ai-call/event-frames.ts'],
   repair,
   attempt: input => sameInPieces(input, read),
 }

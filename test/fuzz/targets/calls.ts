@@ -43,6 +43,7 @@ export const target: Target = {
   seeds: Object.values(callOf).map(call => JSON.stringify(call)),
   tokens: jsonTokens,
   maxLength: 4096,
+  covers: ['src/ai/'],
   combine: mutateJson,
   attempt,
 }

@@ -24,9 +24,36 @@ function attempt(input: Buffer): void {
   const client = new ClientCertificate(certificate, null)
   const { subject, issuer, serial, dnsNames, uris, emails, fingerprint } = client
   for (const text of [subject, issuer, ...dnsNames, ...uris, ...emails]) assert.match(text, /^[ -~]*$/)
+  // OpenSSL leaves names out that it cannot read as a whole.
+  if (certificate.subjectAltName !== undefined) {
+    const names = alternativesIn(input)
+    const written = [0x82, 0x86, 0x81].map(tag => ofPlain(names.get(tag) ?? []))
+    assert.deepEqual([dnsNames, uris, emails].map(ofPlain), written)
+  }
   assertOwn(certificate.toString())
   assert.match(serial, /^-?[0-9a-f]*$/)
   assert.match(fingerprint, /^[0-9a-f]{64}$/)
+}
+
+/** Reads the alternative names from the DER, by their tags (RFC 5280 section 4.2.1.6). */
+function alternativesIn(certificate: Buffer): ReadonlyMap<number, readonly string[]> {
+  const within = (der: Buffer | undefined) => (der === undefined ? [] : partsOf(der))
+  const [fields] = within(partsOf(certificate)[0]?.content)
+  const extensions = within(within(fields?.content).find(({ tag }) => tag === 0xa3)?.content)
+  const listed = within(extensions[0]?.content).map(({ content }) => partsOf(content))
+  const own = listed.find(([id]) => id?.content.equals(Buffer.from([0x55, 0x1d, 0x11])))
+  const names = within(within(own?.at(-1)?.content)[0]?.content)
+  return new Map(
+    [...Map.groupBy(names, ({ tag }) => tag)].map(([tag, parts]) => [
+      tag,
+      parts.map(({ content }) => content.toString('latin1')),
+    ]),
+  )
+}
+
+/** Others are written with escapes or in quotes. */
+function ofPlain(names: readonly string[]): readonly string[] {
+  return names.filter(name => /^[\w.:/@*-]+$/.test(name))
 }
 
 /** What is taken for a certificate of the operator has names and times; its key may be of any kind. */
@@ -126,6 +153,7 @@ export const target: Target = {
     ],
   ],
   maxLength: 1024,
+  covers: ['src/tls/', 'src/certificates/acme/certificate-id.ts'],
   repair,
   attempt,
 }

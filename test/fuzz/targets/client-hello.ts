@@ -90,6 +90,7 @@ export const target: Target = {
     'acme-tls/1',
   ],
   maxLength: 2048,
+  covers: ['src/tls/client-hello.ts'],
   repair,
   attempt: input => sameInPieces(input, read),
 }

@@ -62,5 +62,6 @@ export const target: Target = {
     '\x80',
   ],
   maxLength: 512,
+  covers: ['src/http1/fields/own-cookies.ts', 'src/pages/forms/cookies.ts'],
   attempt,
 }

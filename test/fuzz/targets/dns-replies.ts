@@ -38,6 +38,7 @@ export const target: Target = {
     '\xff',
   ],
   maxLength: 600,
+  covers: ['src/domains/txt-message.ts'],
   repair,
   attempt(input) {
     const read = readTxtReply(input, id, host)

@@ -142,7 +142,7 @@ export const target: Target = {
     ],
   ],
   maxLength: 1024,
-  covers: ['src/', 'node_modules/@marcbachmann/cel-js/'],
+  covers: ['src/expression/', 'node_modules/@marcbachmann/cel-js/'],
   attempt(input) {
     if (!isUtf8(input)) return
     const text = input.toString()

@@ -72,5 +72,6 @@ export const target: Target = {
     '23:59:59',
   ],
   maxLength: 512,
+  covers: ['src/http1/fields/', 'src/net/address/address.ts'],
   attempt,
 }

@@ -78,5 +78,6 @@ export const target: Target = {
     ],
   ],
   maxLength: 1024,
+  covers: ['src/pages/forms/', 'src/ai/parsing/'],
   attempt,
 }

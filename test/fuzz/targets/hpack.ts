@@ -87,6 +87,7 @@ export const target: Target = {
     '\x8c\xf1\xe3\xc2\xe5\xf2\x3a\x6b\xa0\xab\x90\xf4\xff',
   ],
   maxLength: 1024,
+  covers: ['src/http2/hpack/'],
   attempt(input) {
     const blocks = read(input, 0)
     assert.deepEqual(read(input, 3), blocks)

@@ -176,5 +176,6 @@ export const target: Target = {
     ],
   ],
   maxLength: 4096,
+  covers: ['src/http1/', 'src/edge/client/head-reader.ts'],
   attempt,
 }

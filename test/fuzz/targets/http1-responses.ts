@@ -9,7 +9,11 @@ import type { ResponseHead } from '../../../src/http1/heads/response-head.ts'
 import { sameInPieces, type Target } from '../target.ts'
 
 /** Reads what follows a request as a connection does that gets these packets; joins the pieces of a body. */
-function read(packets: readonly Buffer[], method: string, wantsUpgrade: boolean): readonly unknown[] {
+export function readResponse(
+  packets: readonly Buffer[],
+  method: string,
+  wantsUpgrade: boolean,
+): readonly unknown[] {
   const events: unknown[] = []
   let body = ''
   let isBodyless = false
@@ -119,9 +123,10 @@ export const target: Target = {
     ],
   ],
   maxLength: 4096,
+  covers: ['src/http1/', 'src/edge/origin/response-reader.ts'],
   attempt(input) {
     for (const method of ['GET', 'HEAD'])
       for (const wantsUpgrade of method === 'GET' ? [false, true] : [false])
-        sameInPieces(input, packets => read(packets, method, wantsUpgrade))
+        sameInPieces(input, packets => readResponse(packets, method, wantsUpgrade))
   },
 }

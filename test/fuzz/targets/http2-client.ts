@@ -85,6 +85,7 @@ export const target: Target = {
   ],
   tokens: frameTokens,
   maxLength: 4096,
+  covers: ['src/http2/'],
   repair: repairFrames,
   attempt: input => sameInPieces(input, read),
 }

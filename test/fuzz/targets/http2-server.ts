@@ -1,6 +1,8 @@
 // Frames of an HTTP/2 client, behind its preface: what they come to, and what is sent back.
 
 import assert from 'node:assert/strict'
+import { endOfHead } from '../../../src/http1/fields/field-lines.ts'
+import { parseRequestHead, type RequestHead } from '../../../src/http1/heads/request-head.ts'
 import { flag, frameType, setting } from '../../../src/http2/frames/frames.ts'
 import * as h2 from '../../help/http2.ts'
 import { sameInPieces, type Target } from '../target.ts'
@@ -27,7 +29,10 @@ function read(packets: readonly Buffer[], isServed: boolean): unknown {
   }
   assert.equal(peer.fault !== null, h2.codeOf(frames, 0) !== null)
   if (peer.fault !== null) assert.equal(peer.session.streamCount, 0)
-  for (const { head } of peer.requests) assertSound(head.fields, head.target)
+  for (const { head, fault } of peer.requests) {
+    assertSound(head.fields, head.target)
+    if (fault === null && head.method !== 'CONNECT') assertSameOverHttp1(head)
+  }
   for (const sent of frames) if (sent.type === frameType.headers) peer.fieldsOf(sent)
   return {
     fault: peer.fault,
@@ -44,6 +49,22 @@ function read(packets: readonly Buffer[], isServed: boolean): unknown {
 /** The key of a WebSocket handshake that stands for an extended CONNECT is random. */
 function withoutKey(fields: readonly string[]): readonly string[] {
   return fields.map((value, i) => (fields[i - 1] === 'sec-websocket-key' ? '' : value))
+}
+
+/** What is sent on over HTTP/1 must be read as what came. */
+function assertSameOverHttp1(head: RequestHead): void {
+  const framing = head.contentLength === -1 ? '' : `Content-Length: ${head.contentLength}\r\n`
+  const lines = `Host: ${head.host}\r\n${head.crossing()}${framing}`
+  const bytes = Buffer.from(`${head.method} ${head.target} HTTP/1.1\r\n${lines}\r\n`, 'latin1')
+  const read = parseRequestHead(bytes, 0, endOfHead(bytes, 0), {
+    url: 2_000,
+    headerSection: 32_768,
+    headers: 200,
+  })
+  assert.ok(typeof read === 'object', String(read))
+  assert.deepEqual([read.method, read.target, read.host], [head.method, head.target, head.host])
+  assert.equal(read.crossing(), head.crossing())
+  assert.equal(read.contentLength, head.contentLength)
 }
 
 function assertSound(fields: readonly string[], target: string): void {
@@ -82,6 +103,7 @@ export const target: Target = {
   ],
   tokens: frameTokens,
   maxLength: 4096,
+  covers: ['src/http2/'],
   repair: repairFrames,
   attempt(input) {
     // What is sent meanwhile depends on when it is taken.

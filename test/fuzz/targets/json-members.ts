@@ -91,6 +91,7 @@ export const target: Target = {
     '"__proto__":',
   ],
   maxLength: 512,
+  covers: ['src/base/json/members.ts'],
   combine: mutateJson,
   attempt,
 }

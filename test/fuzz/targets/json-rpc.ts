@@ -108,6 +108,7 @@ export const target: Target = {
     ],
   ],
   maxLength: 1024,
+  covers: ['src/mcp/', 'src/base/json/'],
   combine: mutateJson,
   attempt,
 }

@@ -46,6 +46,7 @@ export const target: Target = {
   seeds: Object.values(streamOf),
   tokens: eventTokens,
   maxLength: 4096,
+  covers: ['src/ai/', 'src/edge/ai-call/content-start.ts'],
   combine: mutateEvents,
   attempt,
 }

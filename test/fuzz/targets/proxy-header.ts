@@ -69,6 +69,7 @@ export const target: Target = {
     '\x04\0\0',
   ],
   maxLength: 600,
+  covers: ['src/edge/accept/', 'src/net/address/address.ts'],
   repair,
   attempt: input => sameInPieces(input, read),
 }

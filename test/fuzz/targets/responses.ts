@@ -35,6 +35,7 @@ export const target: Target = {
   ].map(response => JSON.stringify(response)),
   tokens: jsonTokens,
   maxLength: 4096,
+  covers: ['src/ai/'],
   combine: mutateJson,
   attempt,
 }

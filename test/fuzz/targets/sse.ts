@@ -49,6 +49,7 @@ export const target: Target = {
     '{"a":1}',
   ],
   maxLength: 1024,
+  covers: ['src/ai/parsing/', 'src/edge/ai-call/complete-events.ts'],
   attempt(input) {
     sameInPieces(input, read)
     sameInPieces(input, pieces => {

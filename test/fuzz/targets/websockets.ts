@@ -64,5 +64,6 @@ export const target: Target = {
     '\x7f\xff\xff\xff\xff\xff\xff\xff\xff',
   ],
   maxLength: 512,
+  covers: ['src/http1/websocket/'],
   attempt,
 }
