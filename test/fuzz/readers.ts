@@ -212,8 +212,10 @@ http {
 
 /** Reads requests as http.server does, whose handlers read bodies themselves. */
 const requestScript = `
-import io, json, sys
+import http.client, io, json, sys
 from http.server import BaseHTTPRequestHandler
+
+http.client._MAXHEADERS = 10_000
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
@@ -266,8 +268,10 @@ print(json.dumps(handler.requests))
 `
 
 const responseScript = `
-import io, json, sys
+import http.client, io, json, sys
 from http.client import HTTPException, HTTPResponse
+
+http.client._MAXHEADERS = 10_000
 
 class Stream(io.BytesIO):
     def close(self):
