@@ -94,9 +94,9 @@ async function openAll(edge: Edge, origin: Origin, visitor: Visitor) {
 
 const outcomes = (edge: Edge) => edge.plane.snapshot.zones.find('localhost')!.metrics.gates.sign_in!
 
-test('without a session, nothing is opened', async t => {
-  const { edge, origin } = await start(t)
-  const nobody = { cookie: `gatehouse-site=${'A'.repeat(43)}` } as Visitor
+test('with a session that has ended, nothing is opened', async t => {
+  const { edge, origin, sessions, visitor: nobody } = await start(t)
+  await sessions.endOne(nobody.user.id, nobody.session.id)
   const stream = 'Accept: text/event-stream'
   for (const fields of [[json], [stream], [json, ...handshake]])
     assert.equal((await edge.ask(of('GET /socket', nobody, ...fields))).status, 401)
