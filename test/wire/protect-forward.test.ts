@@ -7,7 +7,7 @@ import { mintToken } from '../../src/tokens/token.ts'
 import { codeOf, type EdgeSettings, startEdge, zoneTo } from '../help/edge.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { sign, startIssuer } from '../help/issuer.ts'
-import { ok, type Respond, startOrigin, startResponder } from '../help/origin.ts'
+import { ok, type Respond, type Script, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 
 const json = 'Accept: application/json'
@@ -191,6 +191,100 @@ test('without a whole response in time, nobody passes', async t => {
     assert.equal(codeOf(answer), 503, name)
   }
   assert.equal(whole.requests.length, 0)
+})
+
+test('an authorizer that hangs, in whichever way, lets nobody in, and holds nobody beyond its time', async t => {
+  const origin = await startResponder(t, ok('site'))
+  const head = 'HTTP/1.1 403 X\r\n'
+  const slowly: (text: string) => Script = text => async wire => {
+    await wire.request()
+    for (const letter of text) {
+      await wire.send(letter).catch(() => {})
+      await Promise.race([wire.ending, new Promise(resolve => setTimeout(resolve, 50))])
+    }
+  }
+  const after: (text: string) => Script = text => async wire => {
+    await wire.request()
+    await wire.send(text)
+    await wire.ending
+  }
+  const repeating: (text: string) => Script = text => async wire => {
+    await wire.request()
+    let isOpen = true
+    wire.ending.then(() => (isOpen = false))
+    while (isOpen) {
+      await wire.send(text).catch(() => (isOpen = false))
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+  }
+  const scripts: Record<string, Script> = {
+    'reads nothing': wire => wire.ending,
+    'responds to nothing': after(''),
+    'half a status line': after('HTTP/1.1 2'),
+    'a status line': after('HTTP/1.1 200 OK\r\n'),
+    'half a head': after('HTTP/1.1 200 OK\r\nX-User: mal'),
+    'a head without its end': after('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n'),
+    'a head, slowly': slowly(`HTTP/1.1 200 OK\r\n${'X-A: b\r\n'.repeat(20)}`),
+    'fields without end': repeating('HTTP/1.1 200 OK\r\nX-A: '),
+    'interim responses': repeating('HTTP/1.1 100 Continue\r\n\r\n'),
+    'early hints': repeating('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'),
+    'another protocol': after(
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
+    ),
+    'a refusal without its body': after(`${head}Content-Length: 5\r\n\r\n`),
+    'a refusal with half a body': after(`${head}Content-Length: 5\r\n\r\nno`),
+    'a refusal, slowly': slowly(`${head}Content-Length: 100\r\n\r\n${'x'.repeat(100)}`),
+    'a refusal in chunks without end': repeating(`${head}Transfer-Encoding: chunked\r\n\r\n`),
+    'a refusal until the connection ends': after(`${head}\r\nno`),
+    'a chunk without its end': after(`${head}Transfer-Encoding: chunked\r\n\r\n5\r\nno`),
+    'no trailer after the last chunk': after(`${head}Transfer-Encoding: chunked\r\n\r\n0\r\nX-A: b`),
+    'no HTTP': after('SSH-2.0-x\r\n'),
+    'HTTP/2': after('\0\0\0\x04\0\0\0\0\0'),
+    'a status of one digit': after('HTTP/1.1 2 OK\r\nContent-Length: 0\r\n\r\n'),
+    'a status of four digits': after('HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n'),
+    'a status below all': after('HTTP/1.1 099 OK\r\nContent-Length: 0\r\n\r\n'),
+    'two lengths': after('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Length: 1\r\n\r\n'),
+    'a space before the status line': after(' HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+    'a field with a line break of its own': after(
+      'HTTP/1.1 200 OK\r\nX-User: a\rX-User: b\r\nContent-Length: 0\r\n\r\n',
+    ),
+  }
+  const names = Object.keys(scripts)
+  const zones = await Promise.all(
+    names.map(async (name, i) => {
+      const protect = [gateOf((await startOrigin(t, scripts[name]!)).url, { timeout: 300, copy: ['X-User'] })]
+      return zoneTo([origin.url], { route: { protect }, zone: { name: `${i}`, hosts: [`${i}.test`] } })
+    }),
+  )
+  const edge = await startEdge(t, [origin.url], { zones })
+  const started = performance.now()
+  const statuses = await Promise.all(
+    names.map(async (name, i) => {
+      const answer = await edge.ask(request('GET /', json).replace('site.test', `${i}.test`))
+      return [name, answer.status, answer.status === 200 ? '' : codeOf(answer)]
+    }),
+  )
+  assert.deepEqual(
+    statuses,
+    names.map(name => [name, 503, 503]),
+  )
+  assert.equal(origin.requests.length, 0)
+  assert.ok(performance.now() - started < 10_000)
+})
+
+test('a body that goes on after 2xx does not hold the request', async t => {
+  const origin = await startResponder(t, ok('site'))
+  const going = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-User: alice\r\n\r\n2\r\nno')
+    await wire.ending
+  })
+  const gate = gateOf(going.url, { copy: ['X-User'], timeout: 500, concurrency: 1 })
+  const edge = await startEdge(t, [origin.url], { route: { protect: [gate] } })
+  assert.equal((await edge.ask(request('GET /', 'X-User: mallory'))).status, 200)
+  assert.deepEqual(origin.requests[0]!.all('x-user'), ['alice'])
+  await (await going.wire()).ending
+  assert.equal((await edge.ask(request('GET /'))).status, 200, 'nor a later one')
 })
 
 test('more questions than allowed at a time are refused', async t => {

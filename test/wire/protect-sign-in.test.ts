@@ -160,6 +160,25 @@ test('no client says who it is, in any spelling', async t => {
   }
 })
 
+test('no WebSocket opens without a session, over either version', async t => {
+  const { edge, get, cookie, origin, value } = await start(t)
+  const handshake = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
+  const lines = [...handshake, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Accept: text/html']
+  assert.equal((await get(...lines, 'Sec-Fetch-Mode: navigate')).status, 401)
+  assert.equal((await get(...lines, cookie.slice(0, -1))).status, 401)
+  const client = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
+  const connect = {
+    ...{ ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'http', ':path': '/' },
+    ...{ 'sec-websocket-version': '13', 'x-forwarded-proto': 'https' },
+  }
+  assert.equal((await ask(client, connect)).status, 401)
+  assert.equal((await ask(client, { ...connect, cookie: `gatehouse-site=${value}` })).status, 401)
+  assert.equal(origin.requests.length, 0)
+  const forged = ['X-User: mallory', 'svc_identity: mallory']
+  assert.equal((await get(...lines, cookie, ...forged)).status, 200, 'the origin knows no WebSocket')
+  assert.doesNotMatch(origin.requests[0]!.lines.join(), /mallory/)
+})
+
 test('each attempt is from the same person, without their cookie', async t => {
   const heads: (readonly string[])[] = []
   const failing: Script = async wire => void heads.push((await wire.request()).lines)
