@@ -35,7 +35,9 @@ export class Sites {
   /** Returns a path of the site, with its query, that leads to such a gate; the root for any other text. */
   pathAt(site: URL, text: string | null): string {
     const path = text === null || text.length > maxPath ? '/' : safeReturnPath(text, '/')
-    const route = this.#lookup.find(hostOf(site))?.routes.find(pathReadings(path)) ?? null
+    // A browser keeps the fragment to itself.
+    const [target = ''] = path.split('#', 1)
+    const route = this.#lookup.find(hostOf(site))?.routes.find(pathReadings(target)) ?? null
     return route !== null && route !== 'ambiguous' && hasSignIn(route.config) ? path : '/'
   }
 

@@ -103,7 +103,7 @@ test('whatever text says where to go back to, it is a path of the site behind th
         if (path !== '/') own++
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 1_000 },
   )
   assert.ok(own > 20, `${own}`)
 })
