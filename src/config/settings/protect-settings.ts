@@ -53,8 +53,14 @@ import {
 } from '../shape/shape.ts'
 import { settableHeader } from './rewrite-settings.ts'
 
-/** As it is in tokens, to the letter: many issuers are no URLs. */
-const issuer = matching(/^[!-~]{1,2000}$/, 'must be what iss of the tokens is, such as https://id.example/')
+/**
+ * As it is in tokens, to the letter: many issuers are no URLs. A # comes between it and the subject in
+ * svc-identity, so that with one in it, two people could be called alike.
+ */
+const issuer = matching(
+  /^[!"$-~]{1,2000}$/,
+  'must be what iss of the tokens is, without a #, such as https://id.example/',
+)
 const audience = matching(
   /^[!-~]{1,2000}$/,
   'must be what aud of the tokens has, such as https://api.example',
