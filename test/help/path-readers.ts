@@ -48,6 +48,20 @@ export function readTrimmed(target: string): readonly string[] {
   return [...resolvedPath(trimmed.join('/')), ...(url === null ? [] : [decoded(url.pathname)])]
 }
 
+/** Reads as decoders of UTF-8 did before RFC 3629: they take the bits of all bytes of a sequence, however many there are. */
+export function readByOldDecoder(target: string): readonly string[] {
+  const [path = ''] = target.split('?', 1)
+  const text = decoded(path)
+    .replace(/[\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3}/g, sequence => {
+      const [first = 0, ...rest] = Buffer.from(sequence, 'latin1')
+      return String.fromCodePoint(
+        rest.reduce((bits, byte) => bits * 64 + (byte & 63), first & (0x3f >> rest.length)) % 0x110000,
+      )
+    })
+    .replaceAll('\\', '/')
+  return resolvedPath(text)
+}
+
 /** Reads the path of an application that ignores the case of letters, and that of a file as Windows finds it. */
 export function readLoosely(path: string): readonly string[] {
   const small = path.toLowerCase()

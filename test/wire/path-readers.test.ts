@@ -13,6 +13,7 @@ import {
   readAsSent,
   readByHttpSys,
   readByNginx,
+  readByOldDecoder,
   readByTomcat,
   readByUrl,
   readLoosely,
@@ -22,7 +23,10 @@ import {
 import type { Message } from '../help/raw.ts'
 
 /** Those that take the target as it is have routes too: Express leads all that begins with `/admin/` to what is mounted there. */
-const readers = [readByUrl, readByNginx, readByTomcat, readByHttpSys, readTwice, readTrimmed, readAsSent]
+const readers = [
+  ...[readByUrl, readByNginx, readByTomcat, readByHttpSys, readByOldDecoder],
+  ...[readTwice, readTrimmed, readAsSent],
+]
 
 test('the readers read paths as documented', () => {
   assert.deepEqual(readByNginx('/a//b/%2e%2e/%41?x/../y'), ['/a/A', '/a//A'])
@@ -31,6 +35,7 @@ test('the readers read paths as documented', () => {
   assert.deepEqual(readByNginx('/a/b/..'), ['/a/', '/a/'])
   assert.deepEqual([...new Set(readByTomcat('/a;x/..;/b//c%2fd'))], ['/b/c/d', '/b/c%2fd'])
   assert.deepEqual([...new Set(readByTomcat('/a\\..\\b'))], ['/b'])
+  assert.deepEqual(readByOldDecoder('/%c1%a1/..%c0%af%e0%80%ae/b'), ['/b'])
   assert.deepEqual(readByUrl('//x/admin'), ['/admin', '/admin', '//x/admin', '//x/admin'])
 })
 
@@ -99,6 +104,9 @@ const proven = [
   '/public/..%20/admin',
   '/public/../admin%253f/../../public',
   '/ADMIN/users',
+  '/%c1%a1dmin',
+  '/public/..%c0%afadmin',
+  '/public/%e0%80%ae%c0%ae/admin',
   '/public/..%2f%41dmin',
   '/admin./users',
   '/admin::$INDEX_ALLOCATION/users',
@@ -115,6 +123,8 @@ const targets = fc
         '%2561dmin',
         'Admin',
         '%41dmin',
+        '%c1%a1dmin',
+        '%e0%81%a1dmin',
         '::$DATA',
         'x',
         '.',
@@ -150,6 +160,10 @@ const targets = fc
         '%252e%252e',
         '%252f',
         '%u002f',
+        '%c0%af',
+        '%c0%ae',
+        '%25c0%25af',
+        '%f0%80%80%ae',
       ),
     ),
     { minLength: 1, maxLength: 8 },

@@ -8,9 +8,9 @@ import { decodedPath, isPlainPath, normalPath, withoutDots, withoutEmpty, withPl
  * Origins keep dot segments or resolve them before or after decoding, keep empty segments or join them, take
  * what follows two slashes for a host, encoded slashes and backslashes for slashes, `;` for the start of
  * parameters, `%00`, `%3F` and `%23` for the end, leave out encoded blanks around segments and line breaks,
- * decode what is encoded more than once, or as `%u0061`, in all combinations. All are decoded as in the
- * normal form. `*` is the origin as a whole, `/`. Null for a path that mixes too many of these to be
- * legitimate: nothing that depends on a path may let it pass.
+ * decode what is encoded more than once, as `%u0061`, or in more bytes than UTF-8 allows, in all
+ * combinations. All are decoded as in the normal form. `*` is the origin as a whole, `/`. Null for a path
+ * that mixes too many of these to be legitimate: nothing that depends on a path may let it pass.
  */
 export function pathReadings(target: string): readonly string[] | null {
   if (target === '*') return root
@@ -37,7 +37,7 @@ const maxReadings = 12
 /** Of a path with several readings, which bounds their cost. */
 const maxLength = 4096
 const ambiguous =
-  /\/(?:\/|%20|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:[01]|20(?:[/%]|$)|23|2F|3B|3F|5C|25[\dA-Fa-f]{2}|(?:25)*u[\dA-Fa-f]{4})/
+  /\/(?:\/|%20|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:[01]|20(?:[/%]|$)|23|2F|3B|3F|5C|25[\dA-Fa-f]{2}|(?:25)*u[\dA-Fa-f]{4}|C[01]%[89AB]|E0%[89]|F0%8)/
 
 type Habit = (path: string) => string
 
@@ -116,11 +116,21 @@ function withoutBlanks(path: string): string {
 const encodedAgain = /%(?:25)+(?=[\dA-Fa-f]{2}|u[\dA-Fa-f]{4})/g
 const wide = /%u([\dA-Fa-f]{4})/g
 
+/** More bytes for a character than it needs, which a decoder must refuse (RFC 3629 section 3). */
+const overlong = /%(?:C[01]|E0%[89][\dA-F]|F0%8[\dA-F]%[89AB][\dA-F])%[89AB][\dA-F]/g
+
 /** As a second server behind the first does; also the `%u0061` escapes that HTTP.sys of Windows accepts. */
 function decodedAgain(path: string): string {
-  return path.includes('%25') || path.includes('%u')
-    ? decodedPath(path.replace(encodedAgain, '%').replace(wide, triplets))
-    : path
+  if (!/%(?:25|u|C[01]|E0|F0)/.test(path)) return path
+  const again = path.replace(encodedAgain, '%').replace(wide, triplets)
+  return decodedPath(decodedPath(again).replace(overlong, shortened))
+}
+
+function shortened(sequence: string): string {
+  const bytes = Buffer.from(sequence.replaceAll('%', ''), 'hex')
+  // The first byte of such a sequence has but one bit of the character.
+  const code = bytes.subarray(1).reduce((bits, byte) => (bits << 6) | (byte & 63), bytes[0]! & 1)
+  return triplets('', code.toString(16).padStart(4, '0'))
 }
 
 function triplets(_: string, hex: string): string {
