@@ -1,0 +1,29 @@
+// The whole conformance suite of the Model Context Protocol, at two servers and at their routes: node test/conformance/mcp.ts
+//
+// Prints what fails, and says where. Ends with code 1 if anything fails at a route alone.
+
+import { equal } from 'node:assert/strict'
+import { test } from 'node:test'
+import { failuresIn, runSuite } from './mcp/suite.ts'
+import { settle } from './mcp/town.ts'
+
+test('what passes at a server passes at its route', async t => {
+  const { sessions, stateless } = await settle(t)
+  let count = 0
+  for (const [name, { direct, route }, revision] of [
+    ['with sessions', sessions, '2025-11-25'],
+    ['without', stateless, '2025-11-25'],
+    ['without', stateless, '2026-07-28'],
+  ] as const) {
+    const [there, here] = [await runSuite(direct, revision), await runSuite(route, revision)]
+    const [failedThere, failedHere] = [failuresIn(there), failuresIn(here)]
+    t.diagnostic(`${revision}, a server ${name}: ${here.size} checks`)
+    for (const [check, why] of failedHere) {
+      if (!failedThere.has(check)) count++
+      t.diagnostic(`  ${failedThere.has(check) ? 'server too' : 'ROUTE ONLY'}: ${check}: ${why}`)
+    }
+    for (const [check, why] of failedThere)
+      if (!failedHere.has(check)) t.diagnostic(`  server only: ${check}: ${why}`)
+  }
+  equal(count, 0)
+})
