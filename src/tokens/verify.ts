@@ -56,7 +56,10 @@ type TokenForm = 'token' | 'access_token'
 /** What a token is to open: an API, or a route with a gate. */
 type Opened = Api | 'route'
 
-/** The last token on a connection: usually the next one is the same, and then needs no new digest. */
+/**
+ * The last token on a connection: usually the next one is the same, and then needs no new digest. The value
+ * is set once a token came twice: connections of proxies carry those of many clients.
+ */
 export class LastToken {
   value: string | null = null
   digest = ''
@@ -265,7 +268,7 @@ function reachOf(token: Token | null, people: PeopleOfTokens | null): MaybeAtOnc
 }
 
 function show(last: LastToken, value: string, digest: string, form: TokenForm): void {
-  last.value = ownText(value)
+  last.value = digest === last.digest ? ownText(value) : null
   last.digest = digest
   last.form = form
 }

@@ -85,7 +85,7 @@ test('nobody else gets in, and no session goes elsewhere', async t => {
       `${name}=`,
       `${name}=${value.slice(1)}`,
       `${name}=${value}; ${name}=${value}`,
-      `${name}=${'A'.repeat(43)}; ${name}=${value}`,
+      `${name}=${'A'.repeat(54)}; ${name}=${value}`,
       `__Host-${name}=${value}`,
       `gatehouse=${value}`,
       `${name.toUpperCase()}=${value}`,

@@ -243,6 +243,7 @@ test('the last token of a connection is verified again each time, and nothing el
   const { verifier, value, token, update, steered } = setUp()
   const shown = new LastToken()
   await verifier.verify(value, here, 'ai', shown)
+  assert.deepEqual(verifier.verify(value, here, 'ai', shown), token)
   assert.equal(shown.value, null)
   assert.deepEqual(verifier.verify(value, here, 'ai', shown), token)
   assert.equal(shown.value, value)

@@ -13,6 +13,14 @@ import type { LastToken, TokenFault, TokenVerifier } from '../../tokens/verify.t
 import { ClaimFields } from './claim-fields.ts'
 import type { Admission, GateFault, Requester, Watch } from './gate.ts'
 
+/** What is decided of a token. */
+interface Judged {
+  /** The URL of a route that an access token is for; null for an API token. */
+  readonly resource: URL | null
+  /** Null if it does not permit enough. */
+  readonly admission: Admission | null
+}
+
 /** Who sends a token, and to what. */
 interface Bearer extends Requester {
   readonly tokens: Pick<TokenVerifier, 'verify' | 'isCurrent' | 'review'>
@@ -25,7 +33,7 @@ export class TokenGate {
   readonly config: TokenGateConfig
   readonly #fields: ClaimFields
   /** A token that changes is another object. */
-  readonly #admissions = new WeakMap<Token, Admission | null>()
+  readonly #judged = new WeakMap<Token, Judged>()
 
   /** `names` are the fields that no client of the zone may set. */
   constructor(config: TokenGateConfig, names: readonly string[]) {
@@ -48,11 +56,15 @@ export class TokenGate {
     if (typeof token === 'string') return this.#refuse('invalid', token, bearer)
     const isApiToken = token.actor === undefined
     if (isApiToken === 'scopes' in this.config.accepts) return this.#refuse('invalid', 'other_kind', bearer)
-    if (!isApiToken && !isFor(token.actor, bearer.resource()))
-      return this.#refuse('invalid', 'other_audience', bearer)
-    let admission = this.#admissions.get(token)
-    if (admission === undefined) this.#admissions.set(token, (admission = this.#admit(token, bearer)))
-    return admission ?? this.#refuse('insufficient', 'insufficient', bearer)
+    const resource = isApiToken ? null : bearer.resource()
+    let judged = this.#judged.get(token)
+    if (judged === undefined || judged.resource !== resource) {
+      if (!isApiToken && !isFor(token.actor, resource))
+        return this.#refuse('invalid', 'other_audience', bearer)
+      judged = { resource, admission: judged ? judged.admission : this.#admit(token, bearer) }
+      this.#judged.set(token, judged)
+    }
+    return judged.admission ?? this.#refuse('insufficient', 'insufficient', bearer)
   }
 
   /** Returns null for a token that does not permit enough. */

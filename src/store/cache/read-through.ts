@@ -144,6 +144,7 @@ export class ReadThrough<T extends object> {
   }
 
   #holds(entry: Remembered<T>, now: number): boolean {
+    if (now - this.#options.changes.knownUntil <= trust) return true
     const age = this.#ageOf(entry, now)
     if (age <= trust) return true
     if (this.#triesAt === null || age > this.#options.grace) return false
