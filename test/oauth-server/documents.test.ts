@@ -8,6 +8,7 @@ import type { OAuthClient } from '../../src/store/records/oauth-client.ts'
 import { everybody } from '../../src/store/records/people.ts'
 import { Authority } from '../help/certificates.ts'
 import { startHttps } from '../help/https-server.ts'
+import { startRedis } from '../help/redis.ts'
 import { errorIn, type Tokens, tokensIn } from './app.ts'
 import { authorize, Browser, callback, makeAccount, makeUser, pkce, type Site, startSite } from './site.ts'
 
@@ -116,23 +117,89 @@ test('discovery tells of documents exactly when they are on, and a URL is no cli
   assert.match(await response.text(), /no client has this client_id/)
 })
 
-test('a client is known by its document alone, which is fetched once', async t => {
-  const { site, url, asked, browser, user } = await start(t)
-  const tokens = await connect(site, browser, url)
-  const claims = JSON.parse(Buffer.from(tokens.id_token.split('.')[1]!, 'base64url').toString())
-  assert.deepEqual([claims.aud, claims.sub], [url, user.id])
-  const { access_token, refresh_token } = await tokensIn(await refresh(site, url, tokens.refresh_token))
-  assert.equal(await isActive(site, url, access_token), true)
-  assert.deepEqual(asked, ['/client.json'])
-  assert.equal(Number(site.metrics.clientDocuments.fetched.value), 1)
-  // The id under which it is stored is known to nobody.
-  const stored = documentIdOf(url)
-  assert.equal((await refresh(site, stored, refresh_token)).status, 401)
-  const response = await browser.get(pathOf(stored, pkce().challenge))
-  assert.equal(response.status, 400)
-  assert.equal((await post(site, '/oauth2/revoke', { client_id: url, token: refresh_token })).status, 200)
-  assert.equal(await isActive(site, url, access_token), false)
-})
+const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
+function keyed(key: KeyObject): object {
+  const jwks = { keys: [{ ...key.export({ format: 'jwk' }), kid: 'a' }] }
+  return { token_endpoint_auth_method: 'private_key_jwt', jwks }
+}
+
+function assertionOf({ issuer }: Site, url: string, claims: object = {}, key: KeyObject = privateKey) {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const now = Math.floor(Date.now() / 1000)
+  const usual = { iss: url, sub: url, aud: issuer, jti: randomUUID(), iat: now, exp: now + 60 }
+  const signed = `${part({ alg: 'ES256', kid: 'a' })}.${part({ ...usual, ...claims })}`
+  const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' })
+  return {
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: `${signed}.${signature.toString('base64url')}`,
+  }
+}
+
+const stores = {
+  SQLite: async () => 'sqlite::memory:',
+  Redis: async (t: TestContext) => (await startRedis(t)).url,
+}
+
+for (const [name, urlFor] of Object.entries(stores)) {
+  test(`${name}: a client is known by its document alone, which is fetched once`, async t => {
+    const { site, url, asked, browser, user } = await start(t, { url: await urlFor(t) })
+    const tokens = await connect(site, browser, url)
+    const claims = JSON.parse(Buffer.from(tokens.id_token.split('.')[1]!, 'base64url').toString())
+    assert.deepEqual([claims.aud, claims.sub], [url, user.id])
+    const { access_token, refresh_token } = await tokensIn(await refresh(site, url, tokens.refresh_token))
+    assert.equal(await isActive(site, url, access_token), true)
+    assert.deepEqual(asked, ['/client.json'])
+    assert.equal(Number(site.metrics.clientDocuments.fetched.value), 1)
+    // The id under which it is stored is known to nobody.
+    const stored = documentIdOf(url)
+    assert.equal((await refresh(site, stored, refresh_token)).status, 401)
+    const response = await browser.get(pathOf(stored, pkce().challenge))
+    assert.equal(response.status, 400)
+    assert.equal((await post(site, '/oauth2/revoke', { client_id: url, token: refresh_token })).status, 200)
+    assert.equal(await isActive(site, url, access_token), false)
+  })
+
+  test(`${name}: a client with a key proves that it has it, each time anew`, async t => {
+    const { site, url, publish, browser, pages, host } = await start(t, { url: await urlFor(t) })
+    publish(keyed(publicKey))
+    const first = assertionOf(site, url)
+    const tokens = await connect(site, browser, url, first)
+    const grant = (more: object) =>
+      post(site, '/oauth2/token', {
+        grant_type: 'refresh_token',
+        client_id: url,
+        refresh_token: tokens.refresh_token,
+        ...more,
+      })
+    const other = createPrivateKey(
+      generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }),
+    )
+    const hour = Math.floor(Date.now() / 1000) + 3_600
+    for (const faulty of [
+      {},
+      first,
+      assertionOf(site, url, {}, other),
+      assertionOf(site, url, { aud: 'https://other.example' }),
+      assertionOf(site, url, { iss: 'https://other.example/c' }),
+      assertionOf(site, url, { exp: hour }),
+      assertionOf(site, url, { exp: 1 }),
+      assertionOf(site, url, { jti: undefined }),
+    ]) {
+      const refused = await grant(faulty)
+      assert.deepEqual([refused.status, (await errorIn(refused)).error], [401, 'invalid_client'])
+    }
+    const twice = assertionOf(site, url)
+    const both = await Promise.all([grant(twice), grant(twice)])
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
+    await age(site, url)
+    publish({ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `https://${host}/keys.json` })
+    const { d: _, ...key } = other.export({ format: 'jwk' })
+    pages.set('/keys.json', { body: JSON.stringify({ keys: [{ ...key, kid: 'a' }] }) })
+    const { refresh_token } = await tokensIn(await both.find(({ status }) => status === 200)!)
+    assert.equal((await grant({ refresh_token, ...assertionOf(site, url, {}, other) })).status, 200)
+  })
+}
 
 test('what breaks a rule is refused with that rule, and fetched again the next time', async t => {
   const { url, pages, publish, asked, browser } = await start(t)
@@ -224,65 +291,6 @@ test('a changed document counts at once: another method of authentication ends a
   const refused = await refresh(site, url, refresh_token)
   assert.equal((await errorIn(refused)).error, 'invalid_client')
   assert.equal(await site.store.oauthClients.get(everybody, documentIdOf(url)), null)
-})
-
-const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-
-function keyed(key: KeyObject): object {
-  const jwks = { keys: [{ ...key.export({ format: 'jwk' }), kid: 'a' }] }
-  return { token_endpoint_auth_method: 'private_key_jwt', jwks }
-}
-
-function assertionOf({ issuer }: Site, url: string, claims: object = {}, key: KeyObject = privateKey) {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const now = Math.floor(Date.now() / 1000)
-  const usual = { iss: url, sub: url, aud: issuer, jti: randomUUID(), iat: now, exp: now + 60 }
-  const signed = `${part({ alg: 'ES256', kid: 'a' })}.${part({ ...usual, ...claims })}`
-  const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' })
-  return {
-    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-    client_assertion: `${signed}.${signature.toString('base64url')}`,
-  }
-}
-
-test('a client with a key proves that it has it, each time anew', async t => {
-  const { site, url, publish, browser, pages, host } = await start(t)
-  publish(keyed(publicKey))
-  const first = assertionOf(site, url)
-  const tokens = await connect(site, browser, url, first)
-  const grant = (more: object) =>
-    post(site, '/oauth2/token', {
-      grant_type: 'refresh_token',
-      client_id: url,
-      refresh_token: tokens.refresh_token,
-      ...more,
-    })
-  const other = createPrivateKey(
-    generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }),
-  )
-  const hour = Math.floor(Date.now() / 1000) + 3_600
-  for (const faulty of [
-    {},
-    first,
-    assertionOf(site, url, {}, other),
-    assertionOf(site, url, { aud: 'https://other.example' }),
-    assertionOf(site, url, { iss: 'https://other.example/c' }),
-    assertionOf(site, url, { exp: hour }),
-    assertionOf(site, url, { exp: 1 }),
-    assertionOf(site, url, { jti: undefined }),
-  ]) {
-    const refused = await grant(faulty)
-    assert.deepEqual([refused.status, (await errorIn(refused)).error], [401, 'invalid_client'])
-  }
-  const twice = assertionOf(site, url)
-  const both = await Promise.all([grant(twice), grant(twice)])
-  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
-  await age(site, url)
-  publish({ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `https://${host}/keys.json` })
-  const { d: _, ...key } = other.export({ format: 'jwk' })
-  pages.set('/keys.json', { body: JSON.stringify({ keys: [{ ...key, kid: 'a' }] }) })
-  const { refresh_token } = await tokensIn(await both.find(({ status }) => status === 200)!)
-  assert.equal((await grant({ refresh_token, ...assertionOf(site, url, {}, other) })).status, 200)
 })
 
 test('an account admits such clients only if it says so, and closes itself to them again', async t => {
