@@ -269,6 +269,8 @@ test('with the gateway that npm start starts', async t => {
       else if (command.includes('/provider_configs')) assert.equal(JSON.parse(output).success, true, output)
       else if (/ai-gateway\/gateways(\/team\/(budgets|budget_alerts|policies\S*))? /.test(command))
         assert.equal(JSON.parse(output).success, true, output)
+      else if (command.includes('allow_client_id_metadata_documents'))
+        assert.equal(JSON.parse(output).result.settings.allow_client_id_metadata_documents, true, output)
       else if (command.includes('/routes ')) assert.equal(JSON.parse(output).success, true, output)
       else if (command.includes('/logs')) assert.equal(JSON.parse(output).success, true)
       else if (command.includes('/chat/completions')) assert.match(output, /^HTTP\/1\.1 200 .*"Hello\."/s)
