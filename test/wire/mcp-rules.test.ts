@@ -6,7 +6,7 @@ import type { McpConfig, McpRuleConfig } from '../../src/config/model/mcp-config
 import { keepAccess } from '../oauth/grants/keep-access.ts'
 import { startAi } from '../help/ai.ts'
 import { startEdge, zoneTo } from '../help/edge.ts'
-import { sign, startIssuer } from '../help/issuer.ts'
+import { issuer, sign, startIssuer } from '../help/issuer.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { post, request } from '../help/raw.ts'
 
@@ -110,7 +110,7 @@ test('a token that lacks scopes learns all that its request takes, at once', asy
   assert.equal(refused.status, 403)
   assert.equal(
     refused.field('www-authenticate'),
-    'Bearer scope="files.write files.read files.all", error="insufficient_scope"',
+    'Bearer resource_metadata="http://site.test/.well-known/oauth-protected-resource/mcp", scope="files.write files.read files.all", error="insufficient_scope"',
   )
   assert.deepEqual(await statuses({ scope: 'files.read files.all files.write' }, call('write_all')), [200])
   assert.deepEqual(await statuses({ scp: ['files.read', 'files.write'] }, call('write_one')), [200])
@@ -180,4 +180,24 @@ test('a client that got a token for the route learns from its metadata and a ref
   assert.equal((await ask('write', ['files.read', 'files.write'])).status, 200)
   assert.equal((await ask('read', ['files.read'])).status, 200)
   for (const sent of origin.requests) assert.equal(sent.field('authorization'), null)
+})
+
+test('a client finds the issuer of a gate by the challenge and the metadata that it names', async t => {
+  const { edge, ask } = await start(t, [{ targets: tool('write'), scopes: ['files.write'] }], 'allow')
+  const known = 'resource_metadata="http://site.test/.well-known/oauth-protected-resource/mcp"'
+  const sent = JSON.stringify(call('write'))
+  for (const [fields, challenge] of [
+    [[], `Bearer ${known}`],
+    [['Authorization: Bearer a.b.c'], `Bearer ${known}, error="invalid_token"`],
+  ] as const) {
+    const answer = await edge.ask(post('/mcp', sent, 'Content-Type: application/json', ...fields))
+    assert.deepEqual([answer.status, answer.field('www-authenticate')], [401, challenge])
+  }
+  assert.match(
+    (await ask(call('write'))).field('www-authenticate')!,
+    /scope="files\.write", error="insufficient_scope"/,
+  )
+  const metadata = await edge.ask(request('GET /.well-known/oauth-protected-resource/mcp'))
+  const { authorization_servers: issuers, scopes_supported: scopes, resource } = JSON.parse(metadata.text)
+  assert.deepEqual([issuers, scopes, resource], [[issuer], ['files.write'], 'http://site.test/mcp'])
 })

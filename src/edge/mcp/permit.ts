@@ -8,7 +8,7 @@ import { type Claims, scopesIn } from '../../protect/claims.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import type { McpExchange } from '../exchange/mcp-exchange.ts'
 import { meterMessages } from '../meter/meter.ts'
-import { resourceFor } from '../protect/protect.ts'
+import { describedResource } from '../protect/protect.ts'
 import type { MeterRule } from '../snapshot/limit-rules.ts'
 import type { McpRule, McpRules } from '../snapshot/mcp-rules.ts'
 import { type Operation, operationsIn } from './operations.ts'
@@ -93,7 +93,7 @@ function refuseScopes(x: Exchange, demanded: ReadonlySet<string>): Refusal {
   const gates = (x.route!.config.protect ?? []).flatMap(gate =>
     gate.kind === 'token' && 'scopes' in gate.accepts ? gate.accepts.scopes : [],
   )
-  const resource = gates.length > 0 && x.plane.ai?.issuer ? resourceFor(x) : null
+  const resource = describedResource(x)
   const scope = [...new Set([...gates, ...demanded])].join(' ')
   x.addedLines += `WWW-Authenticate: ${challengeOf({ resource, scope, error: 'insufficient_scope' })}\r\n`
   return withoutScopes

@@ -4,7 +4,7 @@ import { memoizeEach, memoizeLast } from '../../base/memo.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { field } from '../../http1/fields/fields.ts'
 import { RequestHead } from '../../http1/heads/request-head.ts'
-import { resourceAt } from '../../oauth/grants/protected-resource.ts'
+import { challengeOf, resourceAt } from '../../oauth/grants/protected-resource.ts'
 import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import { token68Of } from '../../tokens/bearer.ts'
 import type { Decided, Exchange } from '../exchange/exchange.ts'
@@ -65,7 +65,7 @@ function tryGate(x: Exchange, gate: Gate): MaybeAtOnce<Outcome> {
   if (gate.kind === 'forward') return askAuthorizer(x, gate)
   if (gate.kind === 'sign_in') return gate.check(siteCookieOf(x), x.host)
   const token = tokenIn(x.head)
-  if (gate.kind === 'jwt') return gate.check(token)
+  if (gate.kind === 'jwt') return x.mcp === null ? gate.check(token) : withMetadata(x, gate.check(token))
   const { ai } = x.plane
   if (ai === null) return withoutTokens
   const { tokens, issuer } = ai
@@ -77,8 +77,29 @@ export function requesterOf(x: Exchange): Requester {
   return { address: x.clientAddress, resource: () => resourceFor(x) }
 }
 
+/** Lets MCP clients find the issuer of a gate. */
+function withMetadata(x: Exchange, outcome: MaybeAtOnce<Outcome>): MaybeAtOnce<Outcome> {
+  if (outcome instanceof Promise) return outcome.then(settled => withMetadata(x, settled))
+  if ('changes' in outcome || outcome.challenge === null) return outcome
+  const error = errors.get(outcome.kind) ?? null
+  return { ...outcome, challenge: challengeOf({ resource: describedResource(x), scope: null, error }) }
+}
+
+const errors: ReadonlyMap<GateFault['kind'], 'invalid_token' | 'insufficient_scope'> = new Map([
+  ['invalid', 'invalid_token'],
+  ['insufficient', 'insufficient_scope'],
+])
+
+/** Returns the URL of the route if there is metadata of it. */
+export function describedResource(x: Exchange): URL | null {
+  const resource = resourceFor(x)
+  const described = resource === null ? undefined : x.zone!.resources?.get(resource.pathname)
+  if (described === undefined) return null
+  return described.issuers.length > 0 || (described.isOurs && x.plane.ai?.issuer) ? resource : null
+}
+
 /** The URL of the route as the client reaches it. */
-export function resourceFor(x: Exchange): URL | null {
+function resourceFor(x: Exchange): URL | null {
   const origin = publicOriginInZone(x)
   return origin === null ? null : resourceOf(x.route!)(origin)
 }

@@ -44,14 +44,21 @@ export function resourceAskedFor(
   return resources.get(withoutQuery(target.slice(metadataPath.length)) || '/') ?? null
 }
 
-function describeResource(x: Exchange, { scopes }: RouteResource): Refusal | 'responded' {
-  const issuer = x.plane.ai?.issuer ?? null
+function describeResource(x: Exchange, route: RouteResource): Refusal | 'responded' {
+  const issuers = issuersOf(x, route)
   const origin = publicOriginInZone(x)
   const path = withoutQuery(x.head.target.slice(metadataPath.length))
-  const resource = issuer === null || origin === null ? null : resourceAt(origin, path)
+  const resource = issuers.length === 0 || origin === null ? null : resourceAt(origin, path)
   if (resource === null) return refuse('not_found')
   const { method } = x.head
   if (method !== 'GET' && method !== 'HEAD') return { ...refuse('method_not_allowed'), allow: 'GET, HEAD' }
-  respondWithJson(x, resourceMetadata(resource, issuer!, { scopes, name: x.zone!.config.name }))
+  const { scopes } = route
+  respondWithJson(x, resourceMetadata(resource, issuers, { scopes, name: x.zone!.config.name }))
   return 'responded'
+}
+
+/** Lists the authorization servers that issue tokens for a route. */
+function issuersOf({ plane }: Exchange, { isOurs, issuers }: RouteResource): readonly string[] {
+  const own = isOurs ? (plane.ai?.issuer ?? null) : null
+  return own === null ? issuers : [own, ...issuers]
 }

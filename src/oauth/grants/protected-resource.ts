@@ -31,18 +31,18 @@ export function challengeOf({ resource, scope, error }: Challenge): string {
 
 /** Returns the metadata of an API as JSON (RFC 9728 section 2). */
 export function metadataOf(resource: URL, api: Api, issuer: string): string {
-  return resourceMetadata(resource, issuer, { scopes: scopesOf[api], name: names[api] })
+  return resourceMetadata(resource, [issuer], { scopes: scopesOf[api], name: names[api] })
 }
 
 /** Likewise, of any resource. */
 export function resourceMetadata(
   resource: URL,
-  issuer: string,
+  issuers: readonly string[],
   { scopes, name }: { readonly scopes: readonly string[]; readonly name: string },
 ): string {
   return JSON.stringify({
     resource: resource.origin + pathOf(resource),
-    authorization_servers: [issuer],
+    authorization_servers: issuers,
     scopes_supported: scopes,
     bearer_methods_supported: ['header'],
     resource_name: name,

@@ -10,6 +10,10 @@ export interface RouteResource {
   readonly scopes: readonly string[]
   /** The OAuth clients that may introspect tokens for it. */
   readonly servers: readonly string[]
+  /** Whether our own authorization server issues tokens for it. */
+  readonly isOurs: boolean
+  /** Others that do: MCP clients find them by its metadata. */
+  readonly issuers: readonly string[]
 }
 
 export class RouteResources {
@@ -30,7 +34,8 @@ export class RouteResources {
     const url = urlOf(resource)
     if (url === null) return null
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-    return resourcesByHost(this.#config().zones).find(host)?.get(url.pathname) ?? null
+    const route = resourcesByHost(this.#config().zones).find(host)?.get(url.pathname) ?? null
+    return route?.isOurs ? route : null
   }
 }
 
@@ -45,15 +50,19 @@ export function resourceUrl({ origin, pathname }: Pick<URL, 'origin' | 'pathname
   return pathname === '/' ? origin : origin + pathname
 }
 
-/** Null if no access token opens the route. */
+/** Null if no access token opens the route, and it is for no MCP clients that could look for one. */
 function resourceOf({ protect, mcp }: RouteConfig): RouteResource | null {
   const accepted = (protect ?? []).flatMap(gate =>
     gate.kind === 'token' && 'scopes' in gate.accepts ? [gate.accepts] : [],
   )
-  if (accepted.length === 0) return null
+  const foreign = mcp == null ? [] : (protect ?? []).flatMap(gate => (gate.kind === 'jwt' ? gate.issuer : []))
+  const issuers = foreign.filter(issuer => /^https:\/\//.test(issuer) && URL.canParse(issuer))
+  if (accepted.length === 0 && issuers.length === 0) return null
   return {
     scopes: [...new Set([...accepted, ...(mcp?.rules ?? [])].flatMap(({ scopes }) => scopes))],
     servers: accepted.flatMap(({ server }) => server ?? []),
+    isOurs: accepted.length > 0,
+    issuers,
   }
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { TokenGateConfig } from '../../../src/config/model/protect-config.ts'
+import type { JwtGateConfig, TokenGateConfig } from '../../../src/config/model/protect-config.ts'
 import { apiOf } from '../../../src/oauth/grants/resource-indicator.ts'
-import { normalResource, RouteResources } from '../../../src/oauth/grants/route-resources.ts'
+import { normalResource, resourcesIn, RouteResources } from '../../../src/oauth/grants/route-resources.ts'
 import { anyUrl } from '../../help/any-text.ts'
 import { zoneTo } from '../../help/edge.ts'
 
@@ -34,7 +34,7 @@ const whole = { ...zoneTo([]), hosts: ['whole.test'], isDefault: true, routes: [
 const routes = new RouteResources(() => ({ zones: [site, whole], scopes: [] }))
 
 test('a route that access tokens open is a resource at each host that its zone lists', () => {
-  const resource = { scopes: ['a.b', 'a.c'], servers: ['one', 'two'] }
+  const resource = { scopes: ['a.b', 'a.c'], servers: ['one', 'two'], isOurs: true, issuers: [] }
   for (const url of [
     'https://site.test/orders',
     'HTTP://SITE.test:8080/orders',
@@ -60,6 +60,34 @@ test('a route that access tokens open is a resource at each host that its zone l
     '',
   ])
     assert.equal(routes.at(url), null, url)
+})
+
+test('only MCP clients look for the issuer of a jwt gate, and for its tokens nobody comes to us', () => {
+  const jwt = (issuer: string): JwtGateConfig => ({
+    kind: 'jwt',
+    issuer,
+    audiences: ['a'],
+    keys: 'https://id.example/k',
+    ca: null,
+    networks: [],
+    algorithms: ['ES256'],
+    condition: null,
+    fields: [],
+    forwardToken: false,
+  })
+  const mcp = { bodyLimit: 1, origins: [], rules: [], otherwise: 'allow' } as const
+  const protect = [jwt('https://id.example/'), jwt('no URL'), jwt('http://id.example')]
+  const tools = { ...open!, path: '/tools', protect, mcp }
+  const both = { ...tools, path: '/both', protect: [...protect, gateFor(['a.b'])] }
+  const zone = { ...site, routes: [tools, both, { ...tools, path: '/api', mcp: null }] }
+  const described = [...resourcesIn(zone)].map(([path, { issuers, isOurs }]) => [path, isOurs, issuers])
+  assert.deepEqual(described, [
+    ['/tools', false, ['https://id.example/']],
+    ['/both', true, ['https://id.example/']],
+  ])
+  const ours = new RouteResources(() => ({ zones: [zone], scopes: [] }))
+  assert.equal(ours.at('https://site.test/tools'), null)
+  assert.equal(ours.at('https://site.test/both')?.isOurs, true)
 })
 
 test('on an AI host, a route is a resource apart, and the management API stays what it is', () => {
