@@ -106,8 +106,15 @@ function keysIn(text: string): readonly Record<string, unknown>[] | null {
   return keys.filter(key => typeof key === 'object' && key !== null && !Array.isArray(key))
 }
 
-function isForSignatures({ kty, use }: Record<string, unknown>): boolean {
-  return (kty === 'RSA' || kty === 'EC' || kty === 'OKP') && (use === undefined || use === 'sig')
+function isForSignatures({ kty, use, key_ops: operations }: Record<string, unknown>): boolean {
+  const isAsymmetric = kty === 'RSA' || kty === 'EC' || kty === 'OKP'
+  return isAsymmetric && (use === undefined || use === 'sig') && mayVerify(operations)
+}
+
+/** RFC 7517 section 4.3; a private key has the operation of its own half. */
+function mayVerify(operations: unknown): boolean {
+  if (operations === undefined) return true
+  return Array.isArray(operations) && (operations.includes('verify') || operations.includes('sign'))
 }
 
 /** An issuer that publishes its private keys is of no use, and they are of none here. */

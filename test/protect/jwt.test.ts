@@ -1,8 +1,10 @@
 // Key sets and tokens of whoever sends them: nothing is thrown, and nothing but a signed token is accepted.
 
 import assert from 'node:assert/strict'
+import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { SignJWT } from 'jose'
 import { mayBeFrom, readKeySet, verifyJwt } from '../../src/protect/jwt.ts'
 import { audience, issuer, issuerKey, keySetOf, sign } from '../help/issuer.ts'
 
@@ -31,6 +33,45 @@ test('private, symmetric and encryption keys of a set are of no use', async () =
   assert.equal(await verdictWith(secret), 'unknown_key')
   assert.equal(await verdictWith({ ...jwk, kid: key.kid, use: 'enc' }), 'unknown_key')
   assert.equal(typeof (await verdictWith(secret, { ...jwk, kid: key.kid })), 'object', 'its public part is')
+  for (const operations of [[], ['encrypt', 'wrapKey'], 'verify', null, [['verify']]])
+    assert.equal(await verdictWith({ ...jwk, kid: key.kid, key_ops: operations }), 'unknown_key')
+  for (const operations of [['verify'], ['sign']])
+    assert.equal(typeof (await verdictWith({ ...jwk, kid: key.kid, key_ops: operations })), 'object')
+})
+
+test('only the set says which key counts, and for which algorithm', async () => {
+  const [rsa, evil] = [issuerKey('RS256'), issuerKey('ES256', key.kid)]
+  const weak = { ...issuerKey('RS256'), ...generateKeyPairSync('rsa', { modulusLength: 1024 }) }
+  const find = (await readKeySet(keySetOf(key, rsa, weak)))!
+  const jwk = evil.publicKey.export({ format: 'jwk' })
+  const claims = { iss: issuer, aud: audience, sub: 'alice', exp: now / 1000 + 60 }
+  const signed = (header: object, by: KeyObject = evil.privateKey, alg = 'ES256') =>
+    new SignJWT(claims).setProtectedHeader({ alg, kid: key.kid, ...header }).sign(by)
+  for (const header of [
+    { jwk },
+    { jku: 'http://evil.example/jwks.json' },
+    { x5u: 'http://evil.example/cert.pem' },
+    { x5c: ['AA=='] },
+    { kid: `${key.kid}\0` },
+    { kid: '../../dev/null' },
+    { kid: evil.kid, typ: 'JWT', cty: 'JWT' },
+    { kid: undefined, jwk },
+  ])
+    assert.equal(
+      typeof (await verifyJwt(await signed(header), find, rules, now)),
+      'string',
+      JSON.stringify(header),
+    )
+  const ofOtherAlgorithm = await signed({ kid: rsa.kid }, rsa.privateKey, 'PS512')
+  assert.equal(await verifyJwt(ofOtherAlgorithm, find, rules, now), 'unknown_key')
+  const crossed = await signed({ kid: rsa.kid }, key.privateKey)
+  assert.equal(await verifyJwt(crossed, find, rules, now), 'unknown_key')
+  // No library signs with such a key.
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const text = `${part({ alg: 'RS256', kid: weak.kid })}.${part(claims)}`
+  const short = `${text}.${createSign('sha256').update(text).sign(weak.privateKey, 'base64url')}`
+  assert.equal(await verifyJwt(short, find, rules, now), 'signature')
+  assert.equal(typeof (await verifyJwt(await signed({}, key.privateKey), find, rules, now)), 'object')
 })
 
 test('any text is a key set or none, and any token has a verdict', async () => {
