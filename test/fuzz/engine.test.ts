@@ -29,6 +29,8 @@ test('inputs are read from a file as they were written, the shortest first', t =
       const sorted = inputs.toSorted((a, b) => a.length - b.length || Buffer.compare(a, b))
       assert.deepEqual(readInputs(file), sorted)
       assert.match(readFileSync(file, 'latin1'), /^[ -~\n]*$/)
+      writeInputs(file, inputs, true)
+      assert.deepEqual(readInputs(file), sorted)
     }),
   )
   assert.equal(writeInputs(file, [Buffer.alloc(40_000), Buffer.alloc(40_000), Buffer.from('a')]), 2)

@@ -12,6 +12,8 @@ export interface Target {
   readonly maxLength: number
   /** Beginnings of the paths whose blocks count, from the root. */
   readonly covers: readonly string[]
+  /** Whether the file of the corpus escapes every byte: its inputs look like secrets. */
+  readonly hidesCorpus?: true
   /** Makes lengths and checksums right again, without which most mutations would be refused at once. */
   repair?(input: Buffer): Buffer
   /** Makes an input of two by the structure that they have; null if they have none. */

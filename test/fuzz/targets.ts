@@ -18,6 +18,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly target: Target }
   'provider-events': () => import('./targets/provider-events.ts'),
   calls: () => import('./targets/calls.ts'),
   responses: () => import('./targets/responses.ts'),
+  guard: () => import('./targets/guard.ts'),
   'json-rpc': () => import('./targets/json-rpc.ts'),
   'json-members': () => import('./targets/json-members.ts'),
   expressions: () => import('./targets/expressions.ts'),

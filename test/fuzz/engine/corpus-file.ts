@@ -13,13 +13,13 @@ export function readInputs(file: string): Buffer[] {
     .map(inputOf)
 }
 
-/** Writes them shortest first; returns how many there was room for. */
-export function writeInputs(file: string, inputs: readonly Buffer[]): number {
+/** Writes them shortest first, perhaps with every byte escaped; returns how many there was room for. */
+export function writeInputs(file: string, inputs: readonly Buffer[], isHidden = false): number {
   const lines: string[] = []
   let bytes = 0
   for (const input of inputs.toSorted((a, b) => a.length - b.length || Buffer.compare(a, b))) {
     bytes += input.length
-    if (bytes <= maxCorpus) lines.push(`${lineOf(input)}\n`)
+    if (bytes <= maxCorpus) lines.push(`${isHidden ? hiddenLineOf(input) : lineOf(input)}\n`)
   }
   writeFileSync(file, lines.join(''))
   return lines.length
@@ -28,6 +28,10 @@ export function writeInputs(file: string, inputs: readonly Buffer[]): number {
 function lineOf(input: Buffer): string {
   const text = input.toString('latin1').replaceAll(/[^ !#-[\]-~]/g, escapeOf)
   return `"${text}"`
+}
+
+function hiddenLineOf(input: Buffer): string {
+  return `"${input.toString('hex').replaceAll(/../g, '\\x$&')}"`
 }
 
 function escapeOf(character: string): string {

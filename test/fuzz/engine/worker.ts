@@ -40,5 +40,5 @@ while (performance.now() < end && fuzzer.mayGoOn) {
   port.postMessage({ figures: fuzzer.figures })
 }
 const { executions, faults, reached, known } = fuzzer.figures
-const room = writeInputs(corpus, fuzzer.smallestCorpus())
+const room = writeInputs(corpus, fuzzer.smallestCorpus(), target.hidesCorpus)
 port.postMessage({ figures: { ...fuzzer.figures, executions, faults, reached, known }, room })
