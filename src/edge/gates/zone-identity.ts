@@ -9,6 +9,12 @@ import { identityRenewal, signIdentity, type Subject } from '../../protect/ident
 import type { Jwk, SigningKeys } from '../../tokens/signing-keys.ts'
 import type { Admission, GateFault } from './gate.ts'
 
+interface Signed {
+  readonly admission: Admission
+  /** In ms since the epoch. */
+  readonly at: number
+}
+
 interface ZoneIdentityParts {
   readonly keys: Pick<SigningKeys, 'current'>
   readonly clock?: Clock
@@ -18,7 +24,7 @@ export class ZoneIdentity {
   readonly #config: IdentityConfig
   readonly #keys: ZoneIdentityParts['keys']
   readonly #clock: Clock
-  readonly #signed = new WeakMap<Admission, Admission | Promise<Admission | GateFault>>()
+  readonly #signed = new WeakMap<Admission, Signed | Promise<Admission | GateFault>>()
 
   constructor(config: IdentityConfig, { keys, clock = systemClock }: ZoneIdentityParts) {
     this.#config = config
@@ -27,12 +33,13 @@ export class ZoneIdentity {
   }
 
   /**
-   * Adds svc-identity to what the origin gets, if the gate knows who it is. Never rejects: without a key,
-   * nobody is let in.
+   * Adds svc-identity to what the origin gets of somebody whom a gate has just let in, if that knows who it
+   * is. Never rejects: without a key, nobody is let in.
    */
   addTo(admission: Admission): Admission | GateFault | Promise<Admission | GateFault> {
     const signed = this.#signed.get(admission)
-    if (signed instanceof Promise || signed?.isCurrent()) return signed
+    if (signed instanceof Promise) return signed
+    if (signed !== undefined && this.#isFresh(signed.at)) return signed.admission
     const { subject, claims } = admission
     if (subject === null) return admission
     const signing = this.#sign(admission, { id: subject, claims })
@@ -54,15 +61,19 @@ export class ZoneIdentity {
       const signed = {
         ...admission,
         changes: admission.changes.with(identityField, token),
-        // A clock that is set back must not let it live on.
-        isCurrent: () => admission.isCurrent() && Math.abs(this.#clock.now() - now) < identityRenewal,
+        isCurrent: () => this.#isFresh(now) && admission.isCurrent(),
       }
-      this.#signed.set(admission, signed)
+      this.#signed.set(admission, { admission: signed, at: now })
       return signed
     } catch {
       this.#signed.delete(admission)
       return withoutKey
     }
+  }
+
+  /** A clock that is set back must not let it live on. */
+  #isFresh(at: number): boolean {
+    return Math.abs(this.#clock.now() - at) < identityRenewal
   }
 }
 
