@@ -6,6 +6,7 @@ import { throttledMessage } from '../pages/parts/throttled-message.ts'
 import { consentIn, invitationIn, paths } from '../pages/parts/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import { codePage, type Retry, signedOutPage, signInPage, signOutPage } from '../pages/views/sign-in.ts'
+import { shownNameOf } from '../oauth/clients/proven-host.ts'
 import type { People } from '../people/people.ts'
 import {
   type Again,
@@ -230,7 +231,7 @@ class SignInPages {
     if (site !== null) return site
     const uid = consentIn(next)
     const client = uid === null ? null : await this.#interactions?.clientOf(uid)
-    return client?.name ?? null
+    return client ? shownNameOf(client) : null
   }
 }
 

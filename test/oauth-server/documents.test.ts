@@ -324,6 +324,7 @@ test('a link leads to no app that only its document vouches for, except to the h
   const faulty = pathOf(url, pkce().challenge, { scope: 'nonsense' })
   const kept = await browser.get(faulty)
   assert.deepEqual([kept.status, kept.headers.get('location')], [400, null])
+  assert.match(await kept.text(), /localhost \(Editor\)/)
   const { site: other, ...rest } = await start(t)
   rest.publish({ redirect_uris: [`https://${rest.host}/callback`] })
   const sent = await new Browser(other.issuer).get(

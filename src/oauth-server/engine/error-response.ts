@@ -1,6 +1,11 @@
 // Error responses: with a reason for the developer of the app, and a link to an explanation.
 
-import { hasKnownPublisher, leadsToProven, provenHostOf } from '../../oauth/clients/proven-host.ts'
+import {
+  hasKnownPublisher,
+  leadsToProven,
+  provenHostOf,
+  shownNameOf,
+} from '../../oauth/clients/proven-host.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
 import { errorPage } from '../pages/pages.ts'
@@ -87,7 +92,7 @@ export function explainError(context: Context, request: OAuthRequest, errorUri: 
 function showPage(context: Context, { sender }: OAuthRequest, body: Required<Body>): void {
   const { error, error_description: description = '', error_uri: uri } = body
   const { client } = context.oidc
-  const app = client === undefined ? null : recordOf(client).name
+  const app = client === undefined ? null : shownNameOf(recordOf(client))
   const page = errorPage({ status: context.status, error, description, uri, ray: sender.ray, app })
   for (const [name, value] of page.headers) context.set(name, value)
   context.body = page.body

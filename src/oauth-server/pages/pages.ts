@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { negotiate } from '../../errors/audience/negotiate.ts'
+import { shownNameOf } from '../../oauth/clients/proven-host.ts'
 import { appSchemeOf, type PageResponse, writePage } from '../../pages/parts/layout.ts'
 import { messagePage, oauthErrorPage } from '../../pages/views/message.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
@@ -26,7 +27,7 @@ export function logoutPage(form: URLSearchParams, client: OAuthClient | null): P
   return writePage({
     title,
     content: html`<h1>${title}</h1>
-<p class="lead">${client === null ? 'A link' : html`<bdi>${client.name}</bdi>`} asks to sign you out of this server.</p>
+<p class="lead">${client === null ? 'A link' : html`<bdi>${shownNameOf(client)}</bdi>`} asks to sign you out of this server.</p>
 <div class="card"><form method="post" action="${paths.endSession}">
 ${[...form].map(
   ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">
