@@ -13,13 +13,9 @@ export function refuseFault({ status, code, message, data }: McpFault): Refusal 
     isOfRequest: true,
   }
   const fault = { code, message, pointer: null, ...(data !== undefined && { data }) }
-  const refusal = refuse(nameOf(status), { faults: [fault], wording }, { code: `JSON-RPC ${code}` })
+  const error = status === 405 ? 'method_not_allowed' : 'bad_request'
+  const refusal = refuse(error, { faults: [fault], wording }, { code: `JSON-RPC ${code}` })
   return status === 405 ? { ...refusal, allow: 'POST' } : refusal
-}
-
-function nameOf(status: number): ErrorName {
-  if (status === 404) return 'not_found'
-  return status === 405 ? 'method_not_allowed' : 'bad_request'
 }
 
 const guidance =
