@@ -5,13 +5,12 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { auth } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { startGateway } from '../help/gateway.ts'
 import { Jar } from '../help/jar.ts'
 import { startEverything } from '../help/mcp-origin.ts'
-import { settle, type Town } from './mcp-town.ts'
+import { settle, tokenFor } from './mcp-town.ts'
 
 const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const meta = {
@@ -33,16 +32,6 @@ function call(name: string, token: string, more: Record<string, string> = {}) {
       params: { name, arguments: { message: 'hi' }, _meta: meta },
     }),
   }
-}
-
-/** Has a person allow a new agent what a route asks for, and returns its token and what the authorization server called back with. */
-async function tokenFor(town: Town, url: URL) {
-  const agent = await town.agent()
-  assert.equal(await auth(agent, { serverUrl: url }), 'REDIRECT')
-  const back = await agent.consent()
-  const code = { authorizationCode: back.get('code')!, iss: back.get('iss')! }
-  assert.equal(await auth(agent, { serverUrl: url, ...code }), 'AUTHORIZED')
-  return { token: agent.tokens()!.access_token, back }
 }
 
 test('behind the gate of a route', async t => {

@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type {
-  OAuthClientProvider,
-  OAuthDiscoveryState,
-  StoredOAuthTokens,
+import {
+  auth,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 import { McpServer } from '@modelcontextprotocol/server'
 import * as z from 'zod'
@@ -100,6 +101,16 @@ zones:
     origin,
     agent: register,
   }
+}
+
+/** Has a person allow a new agent what a route asks for, and returns its token and what the authorization server called back with. */
+export async function tokenFor(town: Town, url: URL) {
+  const agent = await town.agent()
+  assert.equal(await auth(agent, { serverUrl: url }), 'REDIRECT')
+  const back = await agent.consent()
+  const code = { authorizationCode: back.get('code')!, iss: back.get('iss')! }
+  assert.equal(await auth(agent, { serverUrl: url, ...code }), 'AUTHORIZED')
+  return { token: agent.tokens()!.access_token, back }
 }
 
 /** What an agent keeps of the flow, and where it sends its person. */
