@@ -11,9 +11,9 @@ import { InputSlot } from './input-slot.ts'
 /** What the thread is to do. */
 export interface Task {
   readonly name: string
-  /** Null for the corpus alone. */
   readonly minutes: number
   readonly seed: number
+  /** The file of the corpus. */
   readonly corpus: string
   readonly slot: SharedArrayBuffer
 }

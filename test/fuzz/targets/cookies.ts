@@ -17,7 +17,7 @@ function attempt(input: Buffer): void {
     for (const name of names) assert.equal(others === null ? null : ownCookieIn([others], name), null)
     for (const [name, secret] of Object.entries(own)) {
       if (secret === null) continue
-      assert.match(secret, /^[\w-]{43}$/)
+      assert.match(secret, /^[\w-]{43}(?:[\w-]{11})?$/)
       assert.ok(others === null || !pairsOf(others).some(([one]) => one === name || one === `__Host-${name}`))
     }
     if (others !== null) assert.equal(withoutOwnCookies(others), others, 'nothing is left to remove')
@@ -43,6 +43,7 @@ export const target: Target = {
     `__Host-gatehouse=${secret}; gatehouse-visit=x`,
     'a, gatehouse_consent; $Path="/"',
     `gatehouse-site=${secret}`,
+    `gatehouse-site=${secret}${secret.slice(0, 11)}`,
   ],
   tokens: [
     ...names.map(name => `${name}=`),

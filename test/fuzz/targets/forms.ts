@@ -15,7 +15,7 @@ function assertPrintable(form: Form | null): void {
   }
 }
 
-/** The form with its boundary is what a reader of the HTTP standard library makes of it, or is refused. */
+/** The first line is the Content-Type, where there is one, and the rest the body. */
 function attempt(input: Buffer): void {
   assertPrintable(readForm(input))
   assertPrintable(readForm(input, rules))
