@@ -430,3 +430,28 @@ test('a field with another path, host or scheme is accepted only from trusted ho
     [[], lines],
   )
 })
+
+test('OPTIONS passes as many hops as it may, and no more', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  const options = (...fields: string[]) => edge.ask(request('OPTIONS /', ...fields))
+  const last = await options('Max-Forwards: 0')
+  assert.equal(last.status, 204)
+  assert.equal(last.field('svc-ray')?.length, 16)
+  assert.equal(origin.requests.length, 0)
+  assert.equal(edge.accesses[0]!.status, 204)
+  for (const [given, left] of [
+    ['5', '4'],
+    ['1', '0'],
+    ['99999999999999999999', '9007199254740990'],
+    ['-1', '-1'],
+    ['many', 'many'],
+  ]) {
+    assert.equal((await options(`max-forwards: ${given}`)).status, 200)
+    assert.equal(origin.requests.at(-1)!.field('max-forwards'), left)
+  }
+  assert.equal((await options('Max-Forwards: 3', 'Max-Forwards: 9')).status, 200)
+  assert.equal(origin.requests.at(-1)!.field('max-forwards'), '2')
+  await edge.ask(request('GET /', 'Max-Forwards: 0'))
+  assert.equal(origin.requests.at(-1)!.field('max-forwards'), '0')
+})

@@ -5,12 +5,17 @@ import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { hasPassedHere } from '../exchange/passed-here.ts'
+import { countHop } from './max-forwards.ts'
 
-/** Refuses too long a body (413), and a request that passed this gateway before (1000). */
-export function bound(x: Exchange): Refusal | null {
+/**
+ * Refuses too long a body (413), and a request that passed this gateway before (1000). Responds to OPTIONS
+ * that may not pass on.
+ */
+export function bound(x: Exchange): Refusal | 'responded' | null {
   x.bodyLimit = bodyLimitOf(x)
   if (x.head.contentLength > x.bodyLimit) return tooLarge(x)
-  return hasPassedHere(x) ? refuse('dns_loop') : null
+  if (hasPassedHere(x)) return refuse('dns_loop')
+  return x.head.method === 'OPTIONS' ? countHop(x) : null
 }
 
 /** A native AI call is streamed, and has a limit of its own. */

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bound } from '../../../src/edge/steps/bound.ts'
+import type { Refusal } from '../../../src/errors/catalogue/refusal.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 
 test('a body that is announced over the limit is refused, one up to it is not', t => {
   const steps = stepsOver(t, ['http://127.0.0.1:1'], { route: { bodyLimit: 10 } })
-  const errorAt = (...fields: string[]) => bound(steps.located(request('POST /', ...fields)))?.error
+  const errorAt = (...fields: string[]) => errorOf(bound(steps.located(request('POST /', ...fields))))
   assert.equal(errorAt('Content-Length: 10'), undefined)
   assert.equal(errorAt('Content-Length: 11'), 'content_too_large')
   assert.equal(errorAt('Transfer-Encoding: chunked'), undefined)
@@ -18,7 +19,7 @@ test('a body that is announced over the limit is refused, one up to it is not', 
 test('a request that passed this gateway before is refused, however its hops are written', t => {
   const steps = stepsOver(t, ['http://127.0.0.1:1'], { name: 'gate' })
   const errorAt = (...hops: string[]) =>
-    bound(steps.located(request('GET /', ...hops.map(hop => `CDN-Loop: ${hop}`))))?.error
+    errorOf(bound(steps.located(request('GET /', ...hops.map(hop => `CDN-Loop: ${hop}`)))))
   for (const hops of [
     ['gate'],
     ['other, Gate'],
@@ -30,3 +31,7 @@ test('a request that passed this gateway before is refused, however its hops are
   for (const hops of [['gates'], ['other; a=gate'], ['x'.repeat(4096)]])
     assert.equal(errorAt(...hops), undefined, hops.join())
 })
+
+function errorOf(verdict: Refusal | 'responded' | null): string | undefined {
+  return verdict === 'responded' ? verdict : verdict?.error
+}
