@@ -35,12 +35,20 @@ export interface AccessEntry {
   readonly retries: number
   readonly aborted: boolean
   readonly tls: LoggedTls | null // of the connection to this gateway
+  readonly mcp: LoggedMcp | null // what was asked of an MCP server; not written for others
 }
 
 interface LoggedTls {
   readonly version: string
   readonly cipher: string
   readonly fingerprint: string | null // SHA-256 of the certificate that the client showed, accepted or not
+}
+
+/** Both are null where the request has none. */
+interface LoggedMcp {
+  readonly method: string | null
+  readonly name: string | null
+  readonly messages: number
 }
 
 const { pid } = process
@@ -50,6 +58,7 @@ const [space, quotationMark, numberSign, questionMark, backslash, tilde] = [
 /** Characters of a text, and of one whose escapes make it longer than two bytes a character. */
 const longestText = 1024
 const longestEscaped = Math.floor(longestText / 3)
+const longestMcpText = 256
 
 /** Sampled by status class; a response outside of 100 to 599, and a missing one, is always written. */
 export class AccessLog {
@@ -166,10 +175,19 @@ function compressionOf({ compressed }: AccessEntry): string {
     : `,"compression":{"encoding":"${compressed.coding}","bytes":${compressed.bytesIn}},"duration":`
 }
 
-function endingOf({ retries, aborted, tls }: AccessEntry): string {
-  if (retries === 0 && !aborted && tls === null)
+function endingOf({ retries, aborted, tls, mcp }: AccessEntry): string {
+  if (retries === 0 && !aborted && tls === null && mcp === null)
     return ',"retries":0,"aborted":false,"tls":null,"msg":"request"}\n'
-  return `,"retries":${retries},"aborted":${aborted},"tls":${tls === null ? 'null' : tlsOf(tls)},"msg":"request"}\n`
+  return `,"retries":${retries},"aborted":${aborted},"tls":${tls === null ? 'null' : tlsOf(tls)}${mcp === null ? '' : mcpOf(mcp)},"msg":"request"}\n`
+}
+
+/** Names of tools are short, and a URI is long enough to tell what was asked. */
+function mcpOf({ method, name, messages }: LoggedMcp): string {
+  return `,"mcp":{"method":${quoteSent(cut(method))},"name":${quoteSent(cut(name))},"messages":${messages}}`
+}
+
+function cut(text: string | null): string | null {
+  return text === null || text.length <= longestMcpText ? text : text.slice(0, longestMcpText)
 }
 
 function tlsOf({ version, cipher, fingerprint }: LoggedTls): string {

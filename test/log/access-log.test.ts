@@ -30,6 +30,7 @@ const entry: AccessEntry = {
   retries: 0,
   aborted: false,
   tls: null,
+  mcp: null,
 }
 
 /** Collects what is written to a log; `lines` parses it. */

@@ -76,6 +76,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   'an AI call': [aiCall, { zone: 'ai', path: '/v1/…/default/openai/chat/completions', status: 200 }],
   'an AI route that is none': [aiNowhere, { zone: 'ai', status: 404, error: 'not_found', phases: {} }],
   'a credential as the method': [aiMethod, { zone: 'ai', method: '' }],
+  'a call of a tool': [mcp('tools/call'), { mcp: { method: 'tools/call', name: 'search', messages: 1 } }],
+  'the end of an MCP session': [mcp(null), { mcp: { method: null, name: null, messages: 0 } }],
 }
 
 test('each line is as the docs describe it, whatever became of the request, and all that they describe is seen', async t => {
@@ -87,7 +89,10 @@ test('each line is as the docs describe it, whatever became of the request, and 
       for (const line of accesses) {
         isLine(line)
         deepEqual(isLine.errors, null, JSON.stringify(line))
-        deepEqual(Object.keys(line), schema.required)
+        deepEqual(
+          Object.keys(line).filter(name => name !== 'mcp'),
+          schema.required,
+        )
         assert(line.error === null || (line.error as string) in errorRows)
       }
       const path = (accesses.at(-1)!.path as string | null)?.replace(/[0-9a-f]{32}/, '…') ?? null
@@ -316,4 +321,18 @@ async function aiMethod(t: TestContext): Promise<Edge> {
   const { edge, token } = await startAi(t, {})
   await edge.ask(`${token} /v1/x HTTP/1.1\r\nHost: ai.test\r\n\r\n`)
   return edge
+}
+
+function mcp(method: string | null) {
+  return async (t: TestContext) => {
+    const mcp = { bodyLimit: 2 ** 20, origins: [], rules: [], otherwise: 'allow' } as const
+    const edge = await startEdge(t, [(await startResponder(t, ok('{}'))).url], { route: { path: '/', mcp } })
+    const message = { jsonrpc: '2.0', id: 1, method, params: { name: 'search' } }
+    await edge.ask(
+      method === null
+        ? request('DELETE /', 'Mcp-Session-Id: a')
+        : post('/', JSON.stringify(message), 'Content-Type: application/json'),
+    )
+    return edge
+  }
 }

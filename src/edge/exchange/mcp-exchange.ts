@@ -1,6 +1,7 @@
 // The state of a request to an MCP server, beyond that of every exchange.
 
 import type { McpRequest } from '../../mcp/agreement.ts'
+import type { ResponseScan } from '../../mcp/response-scan.ts'
 
 export class McpExchange {
   /** What it asks of the server; null before it was read, and for OPTIONS. */
@@ -12,6 +13,8 @@ export class McpExchange {
   /** Whether only the member of its session may get it. */
   isBound = false
   body: Buffer | null = null
+  /** Of the response that the client gets; null before it, and for one with an encoding. */
+  response: ResponseScan | null = null
   /** Counted against the shared limit. */
   gatheredBytes = 0
 }

@@ -2,6 +2,7 @@
 
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
+import { ResponseScan } from '../../mcp/response-scan.ts'
 import { asEventStream, EventFrames, hasEventFrames } from '../ai-call/event-frames.ts'
 import type { Flight } from '../../answers/flight.ts'
 import { shareHead } from '../answers/share.ts'
@@ -48,6 +49,7 @@ export function relay(
   const encoding = decision === null || body.framing === 'none' ? null : decision.encoding
   if (head.isEventStream && body.framing !== 'none')
     x.becomeEventStream(new EventStream(head.isEncoded || encoding !== null, x.audience.numbersEvents))
+  if (x.mcp !== null) x.mcp.response = head.isEncoded ? null : new ResponseScan()
   const rewriter = x.ai?.rewriting?.begin(head, whole) ?? null
   // The log has the events, and reads their usage.
   const frames =
@@ -246,6 +248,7 @@ export class Relaying {
     const x = this.#x
     if (this.#compressed === null) x.bytesOut += bytes.length
     if (x.eventStream !== null) x.eventStream.note(bytes)
+    if (x.mcp !== null && x.mcp.response !== null) x.mcp.response.note(bytes)
     if (this.#flight !== null && !this.#flight.push(bytes) && this.#lease.isHeld) this.#lease.pause()
     this.#written(this.#sink.data(bytes))
   }

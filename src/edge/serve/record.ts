@@ -9,11 +9,14 @@ import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { GuardReport } from '../../guard/report.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { countMessages } from '../mcp/count-messages.ts'
+import { askedOf } from '../mcp/asked-of.ts'
 import { countDenied } from '../meter/count-budget.ts'
 import { observationOf } from '../meter/observe-call.ts'
 import type { Tap } from '../ai-call/tap.ts'
 import type { Dial } from '../origin/dial/dial.ts'
 import type { ClientTls, Exchange } from '../exchange/exchange.ts'
+import type { McpExchange } from '../exchange/mcp-exchange.ts'
 import { countError } from '../exchange/count-error.ts'
 import { releaseBody, releaseCall } from '../exchange/gather-body.ts'
 import { sendSpans } from '../spans/request-spans.ts'
@@ -43,7 +46,7 @@ function recordAll(x: Exchange): void {
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
   if (x.ai !== null) recordCall(x, x.ai)
-  if (x.mcp !== null) releaseBody(x, x.mcp)
+  if (x.mcp !== null) recordMessages(x, x.mcp, now)
   if (x.ai !== null && x.ai.claim !== null) dropClaim(x.ai)
   if (x.ai !== null && x.ai.flight !== null) endFlight(x, x.ai.flight)
   if (x.trace !== null && x.trace.recording !== null) sendSpans(x, x.trace, x.trace.recording, now)
@@ -52,6 +55,11 @@ function recordAll(x: Exchange): void {
   // A flood of invalid tokens must not become a flood of lines.
   if (x.ai?.isDenied) return
   if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
+}
+
+function recordMessages(x: Exchange, mcp: McpExchange, now: number): void {
+  releaseBody(x, mcp)
+  countMessages(x, mcp, now)
 }
 
 function recordCall(x: Exchange, ai: AiExchange): void {
@@ -129,6 +137,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     retries: x.retries,
     aborted: x.aborted,
     tls: tlsOf(x.client.tls),
+    mcp: x.mcp === null || x.mcp.request === null ? null : askedOf(x.mcp.request),
   }
 }
 

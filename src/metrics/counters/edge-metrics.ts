@@ -7,6 +7,7 @@ import { BudgetMetrics } from './budget-metrics.ts'
 import { CompressionMetrics } from './compression-metrics.ts'
 import { distributions, Tally, tallies } from './distribution.ts'
 import { LimitMetrics } from './limit-metrics.ts'
+import { McpMetrics } from './mcp-metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
 
 const phases = ['resolve', 'connect', 'handshake', 'send', 'wait', 'receive'] as const
@@ -135,6 +136,7 @@ export class EdgeMetrics {
   readonly eventStreams = new Tally()
   readonly webSockets = new Tally()
   readonly compression = new CompressionMetrics()
+  readonly mcp = new McpMetrics()
   readonly ai = new AiMetrics()
   readonly answers = new AnswerMetrics()
   readonly budgets = new BudgetMetrics()

@@ -8,6 +8,7 @@ import { budgetFamilies } from './budgets.ts'
 import { certificateFamilies } from './certificates.ts'
 import { compressionFamilies } from './compression.ts'
 import { limitFamilies } from './limits.ts'
+import { mcpFamilies } from './mcp.ts'
 import { originFamilies } from './origins.ts'
 import { peopleFamilies } from './people.ts'
 import { processFamilies } from './process.ts'
@@ -19,6 +20,7 @@ const all: Families = {
   ...compressionFamilies,
   ...limitFamilies,
   ...accessFamilies,
+  ...mcpFamilies,
   ...aiFamilies,
   ...answerFamilies,
   ...budgetFamilies,

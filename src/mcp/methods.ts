@@ -1,0 +1,30 @@
+// The methods that clients send, of all revisions of the protocol.
+
+/** Others are extensions, or no methods at all. */
+export const knownMethods: ReadonlySet<string> = new Set([
+  'completion/complete',
+  'initialize',
+  'logging/setLevel',
+  'notifications/cancelled',
+  'notifications/initialized',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+  'notifications/tasks/status',
+  'ping',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/templates/list',
+  'resources/unsubscribe',
+  'server/discover',
+  'subscriptions/listen',
+  'tasks/cancel',
+  'tasks/get',
+  'tasks/list',
+  'tasks/result',
+  'tasks/update',
+  'tools/call',
+  'tools/list',
+])
