@@ -35,14 +35,14 @@ export class GatedPaths {
    * Returns the route with a gate for which a path may be meant, given its readings and the route that they
    * lead to; null for none.
    */
-  behind(readings: readonly string[], { path: chosen, protect }: RouteConfig): string | null {
+  behind(readings: readonly string[], chosen: RouteConfig): string | null {
     for (const reading of readings) {
       const path = withoutQuery(reading)
       const gated = isLoose.test(path) ? this.#find(looselyRead(path)) : undefined
       if (
         gated !== undefined &&
-        isAround(looselyRead(chosen), gated.path) &&
-        gatesOf({ protect }) !== gated.gates
+        isAround(looselyRead(chosen.path), gated.path) &&
+        gatesOf(chosen) !== gated.gates
       )
         return gated.route
     }
@@ -59,10 +59,11 @@ function isAround(outer: string, inner: string): boolean {
   return outer.length < inner.length && leads(outer, inner)
 }
 
-const open = 'null'
+const open = '[null,null]'
 
-function gatesOf({ protect }: Pick<RouteConfig, 'protect'>): string {
-  return JSON.stringify(protect)
+/** The rules of an MCP server are a gate, too: a route without them reads no messages. */
+function gatesOf({ protect, mcp = null }: RouteConfig): string {
+  return JSON.stringify([protect, mcp])
 }
 
 /** False for paths that have no other spelling; a colon may begin the name of a stream. */

@@ -49,6 +49,15 @@ test('a path in other letters is behind the gate that the route for it lacks', (
   assert.equal(behind('/admin/open/ADMIN', open), null)
 })
 
+test('rules of an MCP server are a gate', () => {
+  const mcp = { bodyLimit: 1, origins: [], rules: [], otherwise: 'deny' } as const
+  for (const protect of [null, gate]) {
+    const around = route('/', protect)
+    const paths = GatedPaths.of([around, { ...route('/mcp', protect), mcp }])
+    assert.equal(paths?.behind(['/MCP'], around), '/mcp')
+  }
+})
+
 test('routes whose gates hold around them need no such care', () => {
   assert.equal(GatedPaths.of([route('/')]), null)
   assert.equal(GatedPaths.of([route('/', gate), route('/open'), route('/more', gate)]), null)
