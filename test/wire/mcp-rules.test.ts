@@ -88,6 +88,24 @@ test('what is not allowed by a rule can be forbidden, and a client can still beg
   assert.equal(edge.accesses.at(-1)!.cause, 'no MCP rule')
 })
 
+test('a resource is the same in all spellings that a URL parser takes for it', async t => {
+  const resources = (pattern: string) => ({ targets: [{ kind: 'resource', pattern } as const] })
+  const denied = [{ ...resources('file:///secret/*'), action: 'deny' } as const]
+  const listen = (uri: string) =>
+    message('subscriptions/listen', { notifications: { resourceSubscriptions: [uri] } })
+  const respelled = ['FILE:///secret/a', 'file:///x/../secret/a', 'file:/secret/a', ' file:\\\\\\secret\\a']
+  const some = await start(t, denied, 'allow')
+  for (const ask of [read, listen])
+    assert.deepEqual(await some.statuses({}, ...respelled.map(ask)), [403, 403, 403, 403])
+  assert.deepEqual(await some.statuses({}, read('file:///open/a'), read('no URI')), [200, 200])
+  const allowed = ['https://example.com', 'note:a b*'].map(pattern => {
+    return { ...resources(pattern), action: 'allow' } as const
+  })
+  const few = await start(t, allowed, 'deny')
+  const same = ['https://example.com', 'HTTPS://example.com:443/', 'note:a bc', 'https://example.com/x']
+  assert.deepEqual(await few.statuses({}, ...same.map(read)), [200, 403, 200, 403])
+})
+
 test('of a batch, the strictest decides', async t => {
   const rules = [{ targets: tool('a'), action: 'deny' } as const, { targets: tool('b'), scopes: ['b.use'] }]
   const { ask, origin } = await start(t, rules, 'allow')

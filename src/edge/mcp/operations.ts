@@ -3,6 +3,7 @@
 
 import type { McpRequest } from '../../mcp/agreement.ts'
 import type { McpMessage, McpTarget } from '../../mcp/message.ts'
+import { spellingsOf } from '../../mcp/resource-uri.ts'
 
 export interface Operation {
   /** Empty for a response of a client, a stream of a session and the end of one. */
@@ -18,8 +19,14 @@ export function operationsIn({ messages }: McpRequest): readonly Operation[] {
 }
 
 function operationsOf({ method, kind, targets }: McpMessage): readonly Operation[] {
-  if (targets.length > 0) return targets.map(target => ({ method, target, isPreliminary: false }))
+  if (targets.length > 0)
+    return targets.flatMap(readingsOf).map(target => ({ method, target, isPreliminary: false }))
   return [{ method, target: null, isPreliminary: kind !== 'request' || preliminary.has(method) }]
+}
+
+function readingsOf(target: McpTarget): readonly McpTarget[] {
+  if (target.kind !== 'resource') return [target]
+  return spellingsOf(target.name).map(name => ({ kind: 'resource', name }))
 }
 
 const withoutMessage: Operation = { method: '', target: null, isPreliminary: true }

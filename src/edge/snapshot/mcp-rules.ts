@@ -4,6 +4,7 @@ import { Glob } from '../../base/text/glob.ts'
 import type { McpConfig, McpRuleConfig, McpTargetPattern } from '../../config/model/mcp-config.ts'
 import { compileMcpCondition, type Expression, type McpFacts } from '../../expression/expression.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
+import { spellingsOf } from '../../mcp/resource-uri.ts'
 import { compileRateLimits, type MeterRule } from './limit-rules.ts'
 
 export interface McpRules {
@@ -32,12 +33,18 @@ function compileRule(config: McpRuleConfig, number: number, metrics: EdgeMetrics
   return {
     number,
     methods: methods === null ? null : methods.map(exact),
-    targets: targets === null ? null : targets.map(({ kind, pattern }) => ({ kind, glob: exact(pattern) })),
+    targets: targets === null ? null : targets.flatMap(compileTarget),
     condition: condition === null ? null : compileCondition(condition),
     action,
     scopes,
     rate: rate && compileRateLimits([rate], metrics)[0]!,
   }
+}
+
+/** Both spellings of a resource must be allowed, so its pattern has both as well. */
+function compileTarget({ kind, pattern }: McpTargetPattern) {
+  const spellings = kind === 'resource' ? spellingsOf(pattern) : [pattern]
+  return spellings.map(spelling => ({ kind, glob: exact(spelling) }))
 }
 
 function exact(pattern: string): Glob {
