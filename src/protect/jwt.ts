@@ -38,6 +38,8 @@ const maxLength = 16 * 1024
 /** Seconds by which clocks may differ. */
 const tolerance = 30
 const maxKeys = 100
+/** Of those that a token may be signed with; more are not tried. */
+const maxTried = 8
 
 /** It takes a while to load, and few gateways need it. */
 const jose = memoizeOnce(() => import('jose'))
@@ -69,19 +71,32 @@ export async function verifyJwt(
 ): Promise<VerifiedJwt | JwtFault> {
   if (token.length > maxLength) return 'malformed'
   const { jwtVerify, errors } = await jose()
-  try {
-    const { payload } = await jwtVerify(token, findKey, {
-      issuer,
-      audience: [...audiences],
-      algorithms: [...algorithms],
-      requiredClaims: ['iss', 'aud', 'exp'],
-      clockTolerance: tolerance,
-      currentDate: new Date(now),
-    })
-    return { claims: payload, until: (payload.exp! + tolerance) * 1000 }
-  } catch (error) {
-    return faultOf(error, errors)
+  const options = {
+    issuer,
+    audience: [...audiences],
+    algorithms: [...algorithms],
+    requiredClaims: ['iss', 'aud', 'exp'],
+    clockTolerance: tolerance,
+    currentDate: new Date(now),
   }
+  const verifyWith = async (key: FindKey): Promise<VerifiedJwt | JwtFault> => {
+    try {
+      const { payload } = await jwtVerify(token, key, options)
+      return { claims: payload, until: (payload.exp! + tolerance) * 1000 }
+    } catch (error) {
+      return error instanceof errors.JWKSMultipleMatchingKeys ? verifyWithEach(error) : faultOf(error, errors)
+    }
+  }
+  /** Issuers need not name keys: a token without `kid` may be signed with any of its kind. */
+  const verifyWithEach = async (keys: AsyncIterable<CryptoKey>): Promise<VerifiedJwt | JwtFault> => {
+    let tried = 0
+    for await (const key of keys) {
+      const verdict = await verifyWith(async () => key)
+      if (verdict !== 'signature' || ++tried === maxTried) return verdict
+    }
+    return 'signature'
+  }
+  return verifyWith(findKey)
 }
 
 function faultOf(error: unknown, errors: typeof import('jose')['errors']): JwtFault {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { SignJWT } from 'jose'
 import { mayBeFrom, readKeySet, verifyJwt } from '../../src/protect/jwt.ts'
-import { audience, issuer, issuerKey, keySetOf, sign } from '../help/issuer.ts'
+import { audience, issuer, type IssuerKey, issuerKey, keySetOf, sign } from '../help/issuer.ts'
 
 const rules = { issuer, audiences: [audience], algorithms: ['ES256', 'RS256', 'EdDSA', 'PS512'] as const }
 const now = Date.UTC(2026, 10, 29)
@@ -72,6 +72,27 @@ test('only the set says which key counts, and for which algorithm', async () => 
   const short = `${text}.${createSign('sha256').update(text).sign(weak.privateKey, 'base64url')}`
   assert.equal(await verifyJwt(short, find, rules, now), 'signature')
   assert.equal(typeof (await verifyJwt(await signed({}, key.privateKey), find, rules, now)), 'object')
+})
+
+test('a token that names no key may be signed with any of its kind, of which eight are tried', async () => {
+  const others = Array.from({ length: 7 }, () => issuerKey())
+  const rsa = [issuerKey('RS256'), issuerKey('RS256')]
+  const claims = { iss: issuer, aud: audience, sub: 'alice', exp: now / 1000 + 60 }
+  const signed = ({ alg, privateKey }: IssuerKey, more: object = {}) =>
+    new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg }).sign(privateKey)
+  const find = (await readKeySet(keySetOf(...rsa, ...others, key)))!
+  for (const one of [others[0]!, others[6]!, key, ...rsa])
+    assert.equal(typeof (await verifyJwt(await signed(one), find, rules, now)), 'object')
+  assert.equal(await verifyJwt(await signed(issuerKey()), find, rules, now), 'signature')
+  assert.equal(await verifyJwt(await signed(key, { exp: 1 }), find, rules, now), 'expired')
+  assert.equal(await verifyJwt(await signed(key, { aud: 'x' }), find, rules, now), 'other_audience')
+  const more = (await readKeySet(keySetOf(issuerKey(), ...others, key)))!
+  assert.equal(await verifyJwt(await signed(key), more, rules, now), 'signature')
+  const named = await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'ES256', kid: 'two' })
+    .sign(key.privateKey)
+  const twins = (await readKeySet(keySetOf(issuerKey('ES256', 'two'), { ...key, kid: 'two' })))!
+  assert.equal(typeof (await verifyJwt(named, twins, rules, now)), 'object', 'also of two with one name')
 })
 
 test('any text is a key set or none, and any token has a verdict', async () => {
