@@ -103,6 +103,27 @@ test('a redirect that is followed leads past no gate, and its request is from th
   assert.deepEqual(ofIdentity(origin.requests.at(-1)!.lines), [])
 })
 
+test('no redirect is followed to what its authorizer was not asked about', async t => {
+  const redirect = 'HTTP/1.1 302 X\r\nLocation: /admin\r\nContent-Length: 0\r\n\r\n'
+  const origin = await startResponder(t, ({ target }) => (target === '/go' ? redirect : ok('secret')))
+  const authorizer = await startResponder(t, asked =>
+    asked.field('x-forwarded-uri') === '/go' ? ok() : 'HTTP/1.1 403 X\r\nContent-Length: 0\r\n\r\n',
+  )
+  const protect = [forwardTo(authorizer.url)]
+  const edge = await startEdge(t, [origin.url], { route: { redirects: 5, protect } })
+  const answer = await edge.ask(request('GET /go'))
+  assert.deepEqual([answer.status, answer.field('location')], [302, '/admin'])
+  assert.equal((await edge.ask(request('GET /admin'))).status, 403)
+  assert.equal(origin.requests.length, 1)
+})
+
+function forwardTo(url: string): ForwardGateConfig {
+  return {
+    ...({ kind: 'forward', url, ca: null, networks: ['127.0.0.0/8'] } as const),
+    ...{ timeout: 2_000, concurrency: 10, send: ['authorization'], copy: [] },
+  }
+}
+
 test('neither a key set nor an authorizer leads the gateway elsewhere', async t => {
   const origin = await startResponder(t, ok('site'))
   const elsewhere = await startResponder(t, ok('{"keys":[]}'))
@@ -110,14 +131,10 @@ test('neither a key set nor an authorizer leads the gateway elsewhere', async t 
     const away = `HTTP/1.1 ${code} X\r\nLocation: ${elsewhere.url}/\r\nContent-Length: 0\r\n\r\n`
     const { key, gate, server } = await startIssuer(t, () => away)
     const authorizer = await startResponder(t, away)
-    const forward: ForwardGateConfig = {
-      ...({ kind: 'forward', url: authorizer.url, ca: null, networks: ['127.0.0.0/8'] } as const),
-      ...{ timeout: 2_000, concurrency: 10, send: ['authorization'], copy: [] },
-    }
     const bearer = `Authorization: Bearer ${await sign(key)}`
     const byToken = await startEdge(t, [origin.url], { route: { protect: [gate] } })
     assert.equal((await byToken.ask(request('GET /', bearer))).status, 503)
-    const asked = await startEdge(t, [origin.url], { route: { protect: [forward] } })
+    const asked = await startEdge(t, [origin.url], { route: { protect: [forwardTo(authorizer.url)] } })
     const relayed = await asked.ask(request('GET /', bearer))
     assert.deepEqual([relayed.status, relayed.field('location')], [code, `${elsewhere.url}/`])
     assert.deepEqual([server.requests.length, authorizer.requests.length], [1, 1])

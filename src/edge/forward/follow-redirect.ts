@@ -81,9 +81,13 @@ function isOfContent(name: string): boolean {
   return /^(content-.+|digest|repr-digest|last-modified|trailer)$/i.test(name)
 }
 
-/** Fails for routes that rewrite paths, and for limits on paths, which would count the request. */
+/**
+ * Fails for routes that rewrite paths or whose authorizer has agreed to another one, and for limits on paths,
+ * which would count the request.
+ */
 function leadsBack(x: Exchange, request: RequestHead): boolean {
-  if (x.route!.config.rewrite?.path) return false
+  const { config, gates } = x.route!
+  if (config.rewrite?.path || gates?.some(({ kind }) => kind === 'forward')) return false
   const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray, x.snapshot)
   trial.host = x.host
   return (
