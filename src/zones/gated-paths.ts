@@ -72,12 +72,17 @@ const isLoose = /[A-Z%:]|\.(?:\/|$)/
 /** Dots and blanks at the end of a name, and the stream within a file, as Windows has them. */
 const leftOff = /(?<![. ])(?:[. ]+(?:::\$[^/]*)?|::\$[^/]*)(?=\/|$)/g
 
+/** What macOS leaves out, and the dot of an I that Java compares without it. */
+const unseen = /\p{Default_Ignorable_Code_Point}|(?<=i)\u0307/gu
+
 /**
- * As origins do that take capital letters for small ones (Express, IIS), one way to write a letter for
- * another (macOS), or leave off what no name of Windows can end with.
+ * As origins do that take capital letters for small ones (Express, IIS, Java, macOS: also dotless ones, and
+ * sharp s for two), one way to write a letter for another (macOS), or leave off what no name of Windows can
+ * end with.
  */
 function looselyRead(path: string): string {
-  return textOf(path).normalize('NFKC').toLowerCase().replace(leftOff, '')
+  const folded = textOf(path).normalize('NFKC').toLowerCase().toUpperCase().toLowerCase()
+  return folded.replace(unseen, '').replace(leftOff, '')
 }
 
 function textOf(path: string): string {

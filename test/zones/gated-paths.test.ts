@@ -15,7 +15,7 @@ const route = (path: string, protect: RouteConfig['protect'] = null): RouteConfi
 
 test('a path in other letters is behind the gate that the route for it lacks', () => {
   const [root, open] = [route('/'), route('/admin/open')]
-  const routes = [root, route('/admin', gate), open, route('/caf%C3%A9', gate)]
+  const routes = [root, route('/admin', gate), open, route('/caf%C3%A9', gate), route('/gross', gate)]
   const paths = GatedPaths.of(routes)!
   const behind = (target: string, chosen = root) => paths.behind(pathReadings(target)!, chosen)
   for (const target of [
@@ -24,6 +24,12 @@ test('a path in other letters is behind the gate that the route for it lacks', (
     '/%41dmin',
     '/x/..%2fAdmin',
     '/%EF%BD%81dmin',
+    '/adm%C4%B1n',
+    '/ADM%C4%B0N/x',
+    '/admi%CC%87n',
+    '/ad%E2%80%8Cmin',
+    '/%EF%BB%BFadmin.',
+    '/adm%C2%ADin',
     '/admin.',
     '/admin.../x',
     '/admin.%20./x',
@@ -33,6 +39,8 @@ test('a path in other letters is behind the gate that the route for it lacks', (
     '/admin. ::$I30:$INDEX_ALLOCATION/x',
   ])
     assert.equal(behind(target), '/admin', target)
+  for (const target of ['/Gro%C3%9F', '/gro%E1%BA%9E/x', '/GROSS'])
+    assert.equal(behind(target), '/gross', target)
   for (const target of ['/CAF%C3%89', '/cafe%CC%81/x', '/Caf%c3%a9'])
     assert.equal(behind(target), '/caf%C3%A9', target)
   for (const target of [
