@@ -111,10 +111,8 @@ export const originCases: readonly OriginCase[] = [
     ),
     setting(
       null,
-      must(
-        'a PING in place of SETTINGS',
-        brokenConnection('protocol'),
-        before(() => [frame(frameType.ping, 0, 0, '12345678')]),
+      must('a PING in place of SETTINGS', brokenConnection('protocol'), connection =>
+        connection.send(frame(frameType.ping, 0, 0, '12345678')),
       ),
     ),
     setting(null, must('a response in place of SETTINGS', brokenConnection('protocol'), respond)),
