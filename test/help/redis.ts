@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { Redis } from 'ioredis'
 import { freePort } from './free-port.ts'
+import { endWithTests } from './lifeline.ts'
 import { quickFolder } from './quick-folder.ts'
 import { until } from './until.ts'
 
@@ -45,6 +46,7 @@ export class RedisServer {
     const binary = process.env.REDIS_SERVER ?? 'redis-server'
     const child = spawn(binary, this.#args, { stdio: ['ignore', 'pipe', 'ignore'] })
     this.#child = child
+    if (child.pid !== undefined) child.once('exit', endWithTests(child.pid))
     const said: string[] = []
     for await (const line of createInterface(child.stdout!)) {
       said.push(line)
@@ -107,6 +109,16 @@ export async function startRedis(t: TestContext, settings: RedisSettings = {}): 
   server = new RedisServer(port, argumentsOf(settings, port, quickFolder(t, 'redis')), settings.password)
   await server.start()
   return server
+}
+
+/** Has a server that was started as a daemon end with the test; `info` is what INFO says of it. */
+export function endDaemon(t: TestContext, info: string): void {
+  const pid = Number(/^process_id:(\d+)/m.exec(info)![1])
+  const letGo = endWithTests(pid)
+  t.after(() => {
+    process.kill(pid, 'SIGKILL')
+    letGo()
+  })
 }
 
 /** Starts three primaries with the slots divided among them, and a replica of each where asked for. */

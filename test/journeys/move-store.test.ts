@@ -18,6 +18,7 @@ import { freePort } from '../help/free-port.ts'
 import { main, spawnGateway, type RunningGateway } from '../help/gateway.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { quickFolder } from '../help/quick-folder.ts'
+import { endDaemon } from '../help/redis.ts'
 import { SharedLog } from '../help/shared-log.ts'
 import { startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
@@ -39,7 +40,7 @@ test('docs/production.md works as written: from SQLite to Redis and a second mac
   const before = await fill(t, place)
 
   await sh(startRedis!)
-  t.after(() => place.redis('shutdown', 'nosave').catch(() => {}))
+  endDaemon(t, String(await place.redis('info', 'server')))
   await sh(prepare!)
   const clients = new Clients(place)
   t.after(() => clients.end())

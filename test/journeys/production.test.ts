@@ -14,6 +14,7 @@ import { freePort } from '../help/free-port.ts'
 import { main, type RunningGateway, spawnGateway } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { type Message, Wire } from '../help/raw.ts'
+import { endDaemon } from '../help/redis.ts'
 import { startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
 
@@ -46,8 +47,8 @@ test('docs/production.md works as written: two workers, TLS and Redis on one mac
   assert.equal(build!.text, 'npm ci\nnpm run build\n')
   await sh(secrets!.text)
   await sh(certificates!.text)
-  t.after(() => run('redis-cli', ['-p', `${redisPort}`, 'shutdown', 'nosave']))
   await sh(redis!.text)
+  endDaemon(t, (await run('redis-cli', ['-p', `${redisPort}`, 'info', 'server'])).stdout)
   const settings = here(yaml!.text)
     .replace('http://127.0.0.1:9000', origin)
     .replaceAll(/0\.0\.0\.0:\d+/g, '127.0.0.1:0')
