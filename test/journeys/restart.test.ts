@@ -255,11 +255,11 @@ for (const isStopping of [false, true])
     const { start, end } = await prepare(t, 1)
     let gateway = await start()
     const port = Number(new URL(gateway.admin).port)
-    const visitors = Array.from({ length: 12 }, (_, i) => new Visitor(port, i * 2))
+    const visitors = Array.from({ length: 6 }, (_, i) => new Visitor(port, i * 4 + 4))
     t.after(() => Promise.all(visitors.map(visitor => visitor.leave())))
     const count = () => visitors.reduce((sum, visitor) => sum + visitor.count, 0)
     const meanwhile: number[] = []
-    for (let replacement = 0; replacement < (isStopping ? 1 : 3); replacement++) {
+    for (let replacement = 0; replacement < (isStopping ? 1 : 2); replacement++) {
       const before = gateway
       if (isStopping) {
         await openStream(before)
