@@ -184,58 +184,63 @@ const calls = {
   },
 } as const
 
-for (const [api, { at, path, method, body, scope }] of Object.entries(calls))
-  test(`an app that knows nothing but a URL of the ${api} finds its way to a token for it`, async t => {
-    const insecure = { [oauth.allowInsecureRequests]: true }
-    const town = await settle(t, { workers: 0 })
-    const colleague = await town.invite('grace@example.com')
-    const { client_id } = await town.register('Tea Ledger', 'none')
-    const client: oauth.Client = { client_id }
-    const url = new URL(`${town.gateway[at]}/client/v4/accounts/${town.account}${path}`)
-    const headers = new Headers({ 'content-type': 'application/json' })
-    const call = (token: string) =>
-      oauth.protectedResourceRequest(token, method, url, headers, body, insecure)
+test('an app that knows nothing but a URL of an API finds its way to a token for it', async t => {
+  const town = await settle(t, { workers: 0 })
+  const colleague = await town.invite('grace@example.com')
+  for (const [api, call] of Object.entries(calls))
+    await t.test(api, async () => findsItsWay(town, colleague, call))
+})
 
-    const bare = await fetch(url, { method, headers, body })
-    assert.equal(bare.status, 401)
-    const failure = await call('none').catch((failure: unknown) => failure)
-    assert.ok(failure instanceof oauth.WWWAuthenticateChallengeError)
-    const [{ parameters }] = failure.cause as [oauth.WWWAuthenticateChallenge]
-    const metadata = parameters['resource_metadata' as Lowercase<string>]!
-    assert.ok(bare.headers.get('www-authenticate')?.includes(`resource_metadata="${metadata}"`))
-    assert.deepEqual([parameters.error, parameters.scope], ['invalid_token', scope])
+type Call = (typeof calls)[keyof typeof calls]
 
-    const document = await fetch(metadata)
-    const { resource } = (await document.clone().json()) as { resource: string }
-    const known = await oauth.processResourceDiscoveryResponse(new URL(resource), document)
-    const issuer = new URL(known.authorization_servers![0]!)
-    const found = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure })
-    const server = await oauth.processDiscoveryResponse(issuer, found)
+async function findsItsWay(town: Town, colleague: BrowserContext, { at, path, method, body, scope }: Call) {
+  const insecure = { [oauth.allowInsecureRequests]: true }
+  const { client_id } = await town.register('Tea Ledger', 'none')
+  const client: oauth.Client = { client_id }
+  const url = new URL(`${town.gateway[at]}/client/v4/accounts/${town.account}${path}`)
+  const headers = new Headers({ 'content-type': 'application/json' })
+  const call = (token: string) => oauth.protectedResourceRequest(token, method, url, headers, body, insecure)
 
-    const verifier = oauth.generateRandomCodeVerifier()
-    const start = new URL(server.authorization_endpoint!)
-    start.search = new URLSearchParams({
-      client_id,
-      redirect_uri: town.callback,
-      response_type: 'code',
-      scope,
-      resource,
-      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: 'S256',
-    }).toString()
-    const page = await colleague.newPage()
-    await page.goto(start.href)
-    await page.getByRole('button', { name: 'Allow' }).click()
-    await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
-    const response = await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      oauth.None(),
-      oauth.validateAuthResponse(server, client, new URL(page.url()).searchParams),
-      town.callback,
-      verifier,
-      insecure,
-    )
-    const { access_token } = await oauth.processAuthorizationCodeResponse(server, client, response)
-    assert.equal((await call(access_token)).status, 200)
-  })
+  const bare = await fetch(url, { method, headers, body })
+  assert.equal(bare.status, 401)
+  const failure = await call('none').catch((failure: unknown) => failure)
+  assert.ok(failure instanceof oauth.WWWAuthenticateChallengeError)
+  const [{ parameters }] = failure.cause as [oauth.WWWAuthenticateChallenge]
+  const metadata = parameters['resource_metadata' as Lowercase<string>]!
+  assert.ok(bare.headers.get('www-authenticate')?.includes(`resource_metadata="${metadata}"`))
+  assert.deepEqual([parameters.error, parameters.scope], ['invalid_token', scope])
+
+  const document = await fetch(metadata)
+  const { resource } = (await document.clone().json()) as { resource: string }
+  const known = await oauth.processResourceDiscoveryResponse(new URL(resource), document)
+  const issuer = new URL(known.authorization_servers![0]!)
+  const found = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure })
+  const server = await oauth.processDiscoveryResponse(issuer, found)
+
+  const verifier = oauth.generateRandomCodeVerifier()
+  const start = new URL(server.authorization_endpoint!)
+  start.search = new URLSearchParams({
+    client_id,
+    redirect_uri: town.callback,
+    response_type: 'code',
+    scope,
+    resource,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  }).toString()
+  const page = await colleague.newPage()
+  await page.goto(start.href)
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    oauth.None(),
+    oauth.validateAuthResponse(server, client, new URL(page.url()).searchParams),
+    town.callback,
+    verifier,
+    insecure,
+  )
+  const { access_token } = await oauth.processAuthorizationCodeResponse(server, client, response)
+  assert.equal((await call(access_token)).status, 200)
+}
