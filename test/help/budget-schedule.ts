@@ -8,6 +8,7 @@ import { readAccount } from '../../src/store/budget-ledger/ledger.ts'
 import type { MaybeAtOnce } from '../../src/store/contract/store.ts'
 import type { BudgetReply, BudgetStep, BudgetWindow } from '../../src/store/records/budget.ts'
 import { type Call, type Program, type Spending, Truth } from './budget-truth.ts'
+import { randomOf } from './random.ts'
 import { type Message, SimulatedStore } from './simulated-store.ts'
 
 interface Outcome {
@@ -463,17 +464,5 @@ class Schedule implements Outcome {
 
   #pick<T>(list: readonly T[]): T | null {
     return list.length === 0 ? null : list[this.#below(list.length)]!
-  }
-}
-
-/** Mulberry32: from 0 up to but not 1, the same for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
 }

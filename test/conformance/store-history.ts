@@ -1,0 +1,66 @@
+// Records that two gateways write and read while Redis and its network fail: node test/conformance/store-history.ts [--rounds N] [--seed S]
+//
+// Each operation goes into a history, which is searched for writes that were lost or undone, and for reads that are too old. A round takes about
+// a minute, on machines in network namespaces (unshare, nsenter, setpriv and ip of Linux; strace for slow disks). A round that fails prints its seed
+// and what contradicts. Ends with code 1 then.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseArgs } from 'node:util'
+import { randomOf } from '../help/random.ts'
+import { until } from '../help/until.ts'
+import { check, type Finding, type Verdict } from './store-history/check.ts'
+import { Clients } from './store-history/clients.ts'
+import { breakThings } from './store-history/faults.ts'
+import { History, lineOf } from './store-history/history.ts'
+import { enterNetwork } from './store-history/namespaces.ts'
+import { settle } from './store-history/servers.ts'
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '1' }, seed: { type: 'string', default: '1' } },
+})
+
+await enterNetwork()
+
+/** Verdicts on what is promised, and on what nobody has found out. */
+const failures: readonly Verdict[] = ['lost', 'undone', 'stale', 'accepted', 'refused', 'undecided']
+const faultsInRound = 4
+/** Ms. Without a look at the store, what was cached is trusted for five seconds, and for the grace. */
+const promises = { readLag: 1_000, useLag: 1_000, useLagInTrouble: 6_000 }
+const sum = { operations: 0, faults: 0, unknown: 0, refused: 0 }
+const verdicts: Partial<Record<Verdict, number>> = {}
+
+for (let round = 0; round < Number(values.rounds); round++) {
+  const seed = Number(values.seed) + round
+  await test(`seed ${seed}`, async t => {
+    const town = await settle(t)
+    const history = new History()
+    const clients = new Clients(town, history, seed)
+    await clients.start()
+    await breakThings(town, history, randomOf(seed), faultsInRound)
+    await until(async () => (await town.primary()) !== null)
+    await clients.stop()
+    const stuck = await clients.recovered().then(
+      () => [],
+      (error: Error) => [error.message, ...town.gateways.map(gateway => gateway.accept())],
+    )
+    await clients.readAll()
+    const { operations, faults, failed } = history
+    const findings = check(operations, { ...promises, faults })
+    for (const { name, began, ended } of faults)
+      t.diagnostic(`${began.toFixed(0)}–${ended.toFixed(0)} ms: ${name}`)
+    for (const { verdict } of findings) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
+    sum.operations += operations.length
+    sum.faults += faults.length
+    sum.unknown += operations.filter(({ ended }) => ended === Number.POSITIVE_INFINITY).length
+    sum.refused += failed
+    const bad = findings.filter(({ verdict }) => failures.includes(verdict))
+    t.diagnostic(`${operations.length} operations, ${failed} refused, ${findings.length} records`)
+    assert.equal(bad.length + stuck.length, 0, [...stuck, ...bad.map(described)].join('\n'))
+  })
+}
+console.log(sum, verdicts)
+
+function described({ key, verdict, operations }: Finding): string {
+  return [`${key}: ${verdict}`, ...operations.slice(-15).map(lineOf)].join('\n  ')
+}
