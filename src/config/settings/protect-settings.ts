@@ -27,7 +27,6 @@ import {
   accountId,
   certificates,
   duration,
-  headerName,
   matching,
   network,
   oneOf,
@@ -120,7 +119,7 @@ const forward = mapping({
   allow_networks: optional(list(scalar(network)), []),
   timeout: optional(scalar(duration(10, minute)), 5 * second),
   concurrency: optional(scalar(whole(1, 10_000)), 100),
-  send: optional(oneOrMore(scalar(headerName)), keptFields),
+  send: optional(oneOrMore(scalar(settableHeader)), keptFields),
   copy: optional(oneOrMore(placed(scalar(fieldName))), []),
 })
 
