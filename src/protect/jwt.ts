@@ -70,7 +70,7 @@ export async function verifyJwt(
   now: number,
 ): Promise<VerifiedJwt | JwtFault> {
   if (token.length > maxLength) return 'malformed'
-  const { jwtVerify, errors } = await jose()
+  const { decodeProtectedHeader, jwtVerify, errors } = await jose()
   const options = {
     issuer,
     audience: [...audiences],
@@ -96,7 +96,9 @@ export async function verifyJwt(
     }
     return 'signature'
   }
-  return verifyWith(findKey)
+  const verdict = await verifyWith(findKey)
+  // Only another signature tells that an issuer which names no keys has a new one.
+  return verdict === 'signature' && decodeProtectedHeader(token).kid === undefined ? 'unknown_key' : verdict
 }
 
 function faultOf(error: unknown, errors: typeof import('jose')['errors']): JwtFault {

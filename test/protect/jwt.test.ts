@@ -83,11 +83,14 @@ test('a token that names no key may be signed with any of its kind, of which eig
   const find = (await readKeySet(keySetOf(...rsa, ...others, key)))!
   for (const one of [others[0]!, others[6]!, key, ...rsa])
     assert.equal(typeof (await verifyJwt(await signed(one), find, rules, now)), 'object')
-  assert.equal(await verifyJwt(await signed(issuerKey()), find, rules, now), 'signature')
+  const stranger = issuerKey()
+  assert.equal(await verifyJwt(await signed(stranger), find, rules, now), 'unknown_key')
+  const alone = (await readKeySet(keySetOf(key)))!
+  assert.equal(await verifyJwt(await signed(stranger), alone, rules, now), 'unknown_key', 'it may be new')
   assert.equal(await verifyJwt(await signed(key, { exp: 1 }), find, rules, now), 'expired')
   assert.equal(await verifyJwt(await signed(key, { aud: 'x' }), find, rules, now), 'other_audience')
   const more = (await readKeySet(keySetOf(issuerKey(), ...others, key)))!
-  assert.equal(await verifyJwt(await signed(key), more, rules, now), 'signature')
+  assert.equal(await verifyJwt(await signed(key), more, rules, now), 'unknown_key')
   const named = await new SignJWT(claims)
     .setProtectedHeader({ alg: 'ES256', kid: 'two' })
     .sign(key.privateKey)
