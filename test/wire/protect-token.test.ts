@@ -11,7 +11,7 @@ import { mintToken } from '../../src/tokens/token.ts'
 import { startAi } from '../help/ai.ts'
 import { codeOf, zoneTo } from '../help/edge.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
-import { startIssuer } from '../help/issuer.ts'
+import { gateOf, startIssuer } from '../help/issuer.ts'
 import { ok, type Respond, startResponder } from '../help/origin.ts'
 import { chunks, request } from '../help/raw.ts'
 import { until } from '../help/until.ts'
@@ -43,7 +43,11 @@ async function start(
     ai.mint({ permissions: ['Analytics Read'], id: randomUUID().replaceAll('-', ''), ...changes })
   const get = (token: string, ...fields: string[]) =>
     edge.ask(request('GET /', json, `Authorization: Bearer ${token}`, ...fields))
-  return { origin, edge, store, account, own, mint, get }
+  const reload = (protect: RouteConfig['protect']) => {
+    const [zone] = zones
+    edge.reload({ ...edge.config, zones: [{ ...zone!, routes: [{ ...zone!.routes[0]!, protect }] }] })
+  }
+  return { origin, edge, store, account, own, mint, get, reload }
 }
 
 test('a token with the permission passes, and is not sent on', async t => {
@@ -186,6 +190,35 @@ test('with end_open, what is open ends with the token, or with what it permits',
     assert.equal(edge.accesses.at(-1)!.cause, cause)
     clients[1]!.reset()
     await until(() => edge.accesses.length === 2 * i + 2)
+  }
+})
+
+test('what is open ends where a reload has left no gate that would let it in', async t => {
+  const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart'
+  const respond: Respond = async (_, wire) => void (await wire.send(begun))
+  const { edge, own, store, account, mint, reload } = await start(t, { endsOpen: true }, {}, respond)
+  const open = async (token: string) => {
+    const client = await edge.connect()
+    await client.send(request('GET /', json, `Authorization: Bearer ${token}`))
+    await client.until('part')
+    return client
+  }
+  const other = { ...own, accepts: { permission: 'Origins Read', account } } as const
+  const elsewhere = gateOf('http://127.0.0.1:9')
+  for (const [cause, ...protect] of [
+    ['GH_TOKEN_INSUFFICIENT', other],
+    ['GH_GATE_CHANGED', elsewhere],
+  ] as const) {
+    reload([own])
+    const id = randomUUID().replaceAll('-', '')
+    const [client, revoked] = [await open(await mint()), await open(await mint({ id }))]
+    reload([elsewhere, other, own])
+    await store.tokens.remove(account, id)
+    assert.equal(await revoked.ending, 'RST')
+    assert.equal(edge.accesses.at(-1)!.cause, 'GH_TOKEN_UNKNOWN')
+    reload(protect)
+    assert.equal(await client.ending, 'RST')
+    assert.equal(edge.accesses.at(-1)!.cause, cause)
   }
 })
 

@@ -44,8 +44,11 @@ export interface Admission {
 /** Judges a credential again for a request that is still open, which renews no session. */
 export interface Watch {
   readonly kind: 'sign_in' | 'token'
-  /** Returns why it would no longer be let in, or null; never rejects. */
-  check(x: Requester): MaybeAtOnce<GateFault | null>
+  /**
+   * Returns why it would no longer be let in, or null; never rejects. `gates` are those of the route by now:
+   * where the one that let it in is not among them, others of its kind decide.
+   */
+  check(x: Requester, gates: readonly object[]): MaybeAtOnce<GateFault | null>
 }
 
 /** Where a request comes from, and for what. */
@@ -54,3 +57,12 @@ export interface Requester {
   /** Returns the URL of the route as the client reaches it; null if it sent no usable host. */
   readonly resource: () => URL | null
 }
+
+/** Returns why none of several gates lets a credential in, where there is any; null if one does. */
+export function faultIn(outcomes: readonly (Admission | GateFault)[]): GateFault | null {
+  const faults = outcomes.filter((outcome): outcome is GateFault => !('changes' in outcome))
+  return faults.length < outcomes.length ? null : (faults[0] ?? gone)
+}
+
+/** For a credential that nothing takes any more. */
+const gone: GateFault = { kind: 'invalid', cause: { code: 'GH_GATE_CHANGED' }, wait: 0, challenge: null }

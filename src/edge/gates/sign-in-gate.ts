@@ -12,7 +12,7 @@ import { type MaybeAtOnce, StoreUnreachable } from '../../store/contract/store.t
 import { isEmailVerified } from '../../store/records/people.ts'
 import { ClaimFields } from './claim-fields.ts'
 import { compileCondition } from './condition.ts'
-import type { Admission, GateFault, Watch } from './gate.ts'
+import { type Admission, faultIn, type GateFault, type Watch } from './gate.ts'
 
 type Outcome = Admission | GateFault
 
@@ -64,11 +64,11 @@ export class SignInGate {
   }
 
   #watch({ digest, host }: SiteSession): Watch {
-    const faultOf = (session: SiteSession | null) => {
-      const outcome = this.#judge(session, host)
-      return 'changes' in outcome ? null : outcome
-    }
-    const check = () => {
+    const check: Watch['check'] = (_, gates) => {
+      const faultOf = (session: SiteSession | null) => {
+        const own = gates.includes(this) ? [this] : gates.filter(gate => gate instanceof SignInGate)
+        return faultIn(own.map(gate => gate.#judge(session, host)))
+      }
       const found = this.#sessions!.review(digest)
       return found instanceof Promise ? found.then(faultOf).catch(unreachable) : faultOf(found)
     }

@@ -11,7 +11,7 @@ import type { MaybeAtOnce } from '../../store/contract/store.ts'
 import type { Actor, Token } from '../../store/records/records.ts'
 import type { LastToken, TokenFault, TokenVerifier } from '../../tokens/verify.ts'
 import { ClaimFields } from './claim-fields.ts'
-import type { Admission, GateFault, Requester, Watch } from './gate.ts'
+import { type Admission, faultIn, type GateFault, type Requester, type Watch } from './gate.ts'
 
 /** What is decided of a token. */
 interface Judged {
@@ -82,11 +82,11 @@ export class TokenGate {
   }
 
   #watch(token: Token, { tokens, hasIssuer }: Bearer): Watch {
-    const check = (requester: Requester) => {
+    const check: Watch['check'] = (requester, gates) => {
       const bearer = { tokens, hasIssuer, ...requester }
       const faultOf = (verdict: Token | TokenFault) => {
-        const outcome = this.#judge(verdict, bearer)
-        return 'changes' in outcome ? null : outcome
+        const own = gates.includes(this) ? [this] : gates.filter(gate => gate instanceof TokenGate)
+        return faultIn(own.map(gate => gate.#judge(verdict, bearer)))
       }
       const verdict = tokens.review(token, requester.address, 'route')
       return verdict instanceof Promise ? verdict.then(faultOf) : faultOf(verdict)

@@ -4,6 +4,7 @@ import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { deliver, deliverBug } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { GateFault, Watch } from '../gates/gate.ts'
+import type { Gate } from '../gates/gates.ts'
 import { requesterOf } from './protect.ts'
 
 /** Ms for which a credential that cannot be checked still counts: one failed query ends nothing. */
@@ -27,7 +28,9 @@ export function review(x: Exchange): void {
     hasBacklog = true
     return
   }
-  const fault = watch.check(requesterOf(x))
+  const gates = gatesOf(x)
+  if (gates === null) return
+  const fault = watch.check(requesterOf(x), gates)
   if (!(fault instanceof Promise)) return settle(x, watch, fault)
   queried.add(x)
   fault
@@ -36,6 +39,15 @@ export function review(x: Exchange): void {
       if (x.stage !== 'complete') settle(x, watch, fault)
     })
     .catch(bug => deliverBug(x, bug))
+}
+
+/** Those of its route, as the last reload has left them; null for a route that is open by now. */
+function gatesOf({ plane, snapshot, route, host, paths }: Exchange): readonly Gate[] | null {
+  const { zones } = plane.snapshot
+  const zone = plane.snapshot === snapshot ? null : zones.find(host)
+  const now = zone === null ? null : (zone.routes.always ?? zone.routes.find(paths))
+  // What leads nowhere any more is as the reload found it.
+  return now === null || now === 'ambiguous' ? (route!.gates ?? []) : now.gates
 }
 
 /** Returns whether the next sweep must go on with some; once. */
