@@ -56,6 +56,11 @@ export function roleOf(id: string): Role | null {
   return byId.get(id) ?? null
 }
 
+/** Returns each name once; unknown ids have none. */
+export function roleNamesOf(ids: readonly string[]): readonly RoleName[] {
+  return [...new Set(ids.flatMap(id => roleOf(id)?.name ?? []))]
+}
+
 export function rolesWith(permission: Permission): readonly string[] {
   return roles
     .filter(({ permissions }) => permissions.includes(permission))

@@ -14,7 +14,7 @@ const orders = 'https://site.test/orders'
 function configWith(server: string | null, scopes: readonly string[]): Pick<Config, 'zones' | 'scopes'> {
   const gate: TokenGateConfig = {
     kind: 'token',
-    accepts: { scopes: ['orders.read'], server },
+    accepts: { scopes: ['orders.read'], server, account: null },
     fields: [],
     endsOpen: false,
   }

@@ -40,6 +40,8 @@ export class SteeredChanges implements Changes {
   }
 }
 
+type StoredParts = Omit<Parts, 'memberships'>
+
 /** Holds records, counts what it is asked, and waits while `held`. */
 export class SteeredStore {
   readonly changes: SteeredChanges
@@ -93,8 +95,10 @@ export class SteeredStore {
       },
     }
     const versioned = <T>(record: T | null | undefined) => (record ? { record, version: 1 } : undefined)
-    const lookAt = <N extends keyof Parts>(name: N, isIt: (part: NonNullable<Parts[N]>) => boolean) =>
-      this.look(() => versioned(this.#partsNamed(name).find(isIt)))
+    const lookAt = <N extends keyof StoredParts>(
+      name: N,
+      isIt: (part: NonNullable<StoredParts[N]>) => boolean,
+    ) => this.look(() => versioned(this.#partsNamed(name).find(isIt)))
     const byId = (of: string, id: string) => (part: { account: string; id: string }) =>
       part.account === of && part.id === id
     return {
@@ -121,7 +125,7 @@ export class SteeredStore {
     } as unknown as Store
   }
 
-  #partsNamed<N extends keyof Parts>(name: N): NonNullable<Parts[N]>[] {
-    return [...this.parts.values()].flatMap(parts => parts[name] ?? []) as NonNullable<Parts[N]>[]
+  #partsNamed<N extends keyof StoredParts>(name: N): NonNullable<StoredParts[N]>[] {
+    return [...this.parts.values()].flatMap(parts => parts[name] ?? []) as NonNullable<StoredParts[N]>[]
   }
 }

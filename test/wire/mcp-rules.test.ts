@@ -2,11 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { parse } from '../../src/config/load/parse.ts'
 import type { McpConfig, McpRuleConfig } from '../../src/config/model/mcp-config.ts'
+import type { Store } from '../../src/store/contract/store.ts'
 import { keepAccess } from '../oauth/grants/keep-access.ts'
+import { roleIds } from '../oauth/grants/parts-with.ts'
 import { startAi } from '../help/ai.ts'
 import { startEdge, zoneTo } from '../help/edge.ts'
 import { issuer, sign, startIssuer } from '../help/issuer.ts'
+import { blocksOf, readPage, section } from '../help/docs.ts'
+import { surroundings } from '../help/golden-config.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { post, request } from '../help/raw.ts'
 
@@ -33,6 +38,16 @@ async function start(
   const statuses = async (claims: object, ...messages: readonly unknown[]) =>
     (await Array.fromAsync(messages, message => ask(message, claims))).map(({ status }) => status)
   return { edge, origin, ask, statuses }
+}
+
+type Wish = NonNullable<Parameters<typeof keepAccess>[1]>
+
+/** Keeps an access token for routes, and the consent to it. */
+async function keepFor(store: Store, resource: readonly string[], wish: Wish) {
+  const kept = await keepAccess(store, { now: Date.now(), aud: resource, ...wish })
+  const { record, version } = (await store.oauthGrants.get(kept.grant.account, kept.grant.id))!
+  await store.oauthGrants.replace({ ...record, resource }, version)
+  return kept
 }
 
 function message(method: string, params: object = {}, id: number | null = 1): object {
@@ -171,7 +186,7 @@ test('a client that got a token for the route learns from its metadata and a ref
   const protect = [
     {
       kind: 'token',
-      accepts: { scopes: ['files.read'], server: null },
+      accepts: { scopes: ['files.read'], server: null, account: null },
       fields: [],
       endsOpen: true,
     } as const,
@@ -185,9 +200,7 @@ test('a client that got a token for the route learns from its metadata and a ref
   const metadata = await edge.ask(request('GET /.well-known/oauth-protected-resource/mcp'))
   assert.deepEqual(JSON.parse(metadata.text).scopes_supported, ['files.read', 'files.write'])
   const ask = async (name: string, scopes: readonly string[]) => {
-    const { grant, value } = await keepAccess(store, { account, now: Date.now(), aud: resource, scopes })
-    const stored = await store.oauthGrants.get(account, grant.id)
-    await store.oauthGrants.replace({ ...stored!.record, resource: [resource] }, stored!.version)
+    const { value } = await keepFor(store, [resource], { account, scopes })
     const fields = ['Content-Type: application/json', `Authorization: Bearer ${value}`]
     return edge.ask(post('/mcp', JSON.stringify(call(name)), ...fields))
   }
@@ -198,6 +211,54 @@ test('a client that got a token for the route learns from its metadata and a ref
   assert.equal((await ask('write', ['files.read', 'files.write'])).status, 200)
   assert.equal((await ask('read', ['files.read'])).status, 200)
   for (const sent of origin.requests) assert.equal(sent.field('authorization'), null)
+})
+
+test('rules know the roles that a person has in the account of the zone, until they lose them', async t => {
+  const origin = await startResponder(t, ok('{}'))
+  const ai = await startAi(t, {})
+  const { edge, store, account } = ai
+  const rules = [{ ...anything, condition: '!("Administrator" in claims.roles)', action: 'deny' } as const]
+  const mcp: McpConfig = { bodyLimit: 2 ** 20, origins: [], rules, otherwise: 'allow' }
+  const [route] = zoneTo([origin.url]).routes
+  const gateOf = (account: string | null) => ({
+    ...({ kind: 'token', accepts: { scopes: ['files.read'], server: null, account } } as const),
+    ...{ fields: [{ name: 'X-Roles', claim: 'roles' }], endsOpen: false },
+  })
+  const apiTokens = { permission: 'AI Gateway Run', account } as const
+  const routes = [
+    { ...route!, path: '/mcp', mcp, protect: [gateOf(account)] },
+    { ...route!, path: '/none', mcp, protect: [gateOf(null)] },
+    { ...route!, path: '/api', mcp, protect: [{ ...gateOf(null), accepts: apiTokens }] },
+  ]
+  edge.reload({ ...edge.config, zones: [{ ...zoneTo([]), routes }] })
+  const resource = ['http://site.test/mcp', 'http://site.test/none']
+  const keep = (wish: Wish) => keepFor(store, resource, { scopes: ['files.read'], ...wish })
+  const statusOf = async (value: string, path = '/mcp') => {
+    const fields = ['Content-Type: application/json', `Authorization: Bearer ${value}`]
+    return (await edge.ask(post(path, JSON.stringify(call('read')), ...fields))).status
+  }
+  const { value, member } = await keep({ account, roles: roleIds('Administrator', 'AI Gateway Admin') })
+  assert.equal(await statusOf(value), 200)
+  assert.equal(origin.requests.at(-1)!.field('x-roles'), 'Administrator,AI Gateway Admin')
+  assert.equal(await statusOf(value, '/none'), 403, 'no account, no roles')
+  const change = async (roles: readonly string[]) => {
+    const { record, version } = (await store.members.get(account, member.id))!
+    assert.ok(await store.members.replace({ ...record, roles }, version))
+  }
+  await change(roleIds('AI Gateway Admin'))
+  assert.equal(await statusOf(value), 403)
+  await change(roleIds('Administrator'))
+  assert.equal(await statusOf(value), 200)
+  await store.accounts.update(account, { enforceTwoFactor: true })
+  assert.equal(await statusOf(value), 403, 'without the second factor')
+  await store.accounts.update(account, { enforceTwoFactor: false })
+  const elsewhere = await keep({ roles: roleIds('Administrator') })
+  await store.accounts.insert({ id: elsewhere.grant.account, name: 'Another account', createdAt: 0 })
+  assert.equal(await statusOf(elsewhere.value), 403, 'a role in another account')
+  await store.members.insert({ ...member, id: 'c'.repeat(32), user: elsewhere.user.id, roles: [] })
+  assert.equal(await statusOf(elsewhere.value), 403, 'a membership without the role')
+  assert.equal(await statusOf(await ai.mint({ id: 'a'.repeat(32) }), '/api'), 403, 'an API token')
+  assert.equal(edge.accesses.at(-1)!.cause, 'MCP rule 1')
 })
 
 test('a client finds the issuer of a gate by the challenge and the metadata that it names', async t => {
@@ -218,4 +279,33 @@ test('a client finds the issuer of a gate by the challenge and the metadata that
   const metadata = await edge.ask(request('GET /.well-known/oauth-protected-resource/mcp'))
   const { authorization_servers: issuers, scopes_supported: scopes, resource } = JSON.parse(metadata.text)
   assert.deepEqual([issuers, scopes, resource], [[issuer], ['files.write'], 'http://site.test/mcp'])
+})
+
+test('by the recipe, tools are forbidden to a role, take a scope, and are counted', async t => {
+  const origin = await startResponder(t, ok('{}'))
+  const { edge, store, account } = await startAi(t, {})
+  const [recipe] = blocksOf(section(readPage('docs/mcp.md'), 'Who may use which tool'))
+  const yaml = recipe!.text
+    .replace('127.0.0.1:3001', `127.0.0.1:${origin.port}`)
+    .replace('0123456789abcdef0123456789abcdef', account)
+  const parsed = parse(yaml, surroundings)
+  assert.ok('config' in parsed)
+  edge.reload({ ...edge.config, zones: parsed.config.zones })
+  const agentOf = async (role: string, scopes: readonly string[] = ['tools.use']) => {
+    const wish = { account, scopes, roles: roleIds(role) }
+    const { value } = await keepFor(store, ['http://mcp.example.com/mcp'], wish)
+    const fields = ['Content-Type: application/json', `Authorization: Bearer ${value}`]
+    return async (name: string) => {
+      const sent = post('/mcp', JSON.stringify(call(name)), ...fields)
+      return (await edge.ask(sent.replace('Host: site.test', 'Host: mcp.example.com'))).status
+    }
+  }
+  const reader = await agentOf('Administrator Read Only')
+  assert.deepEqual([await reader('delete_all'), await reader('search')], [403, 200])
+  const administrator = await agentOf('Administrator')
+  assert.deepEqual([await administrator('delete_all'), await administrator('write_file')], [200, 403])
+  const writer = await agentOf('Administrator', ['tools.use', 'files.write'])
+  assert.equal(await writer('write_file'), 200)
+  for (let i = 1; i <= 10; i++) assert.equal(await writer('search'), 200)
+  assert.deepEqual([await writer('search'), await reader('search')], [429, 200])
 })

@@ -19,7 +19,7 @@ const needed = ['orders.read', 'orders.write']
 
 const gateFor = (...scopes: readonly string[]): TokenGateConfig => ({
   kind: 'token',
-  accepts: { scopes, server: null },
+  accepts: { scopes, server: null, account: null },
   fields: [
     { name: 'X-User', claim: 'sub' },
     { name: 'X-Client', claim: 'client_id' },

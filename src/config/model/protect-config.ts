@@ -68,6 +68,7 @@ interface AcceptedApiToken {
 interface AcceptedAccessToken {
   readonly scopes: readonly string[] // of which the token must have all
   readonly server: string | null // the OAuth client that may introspect tokens for the route
+  readonly account: string | null // in which the roles of people count; null: in none
 }
 
 /** A person who has signed in at our pages; all that is set must be true of them. */

@@ -266,7 +266,7 @@ function resolveToken(
   if (scopes !== null) {
     for (const scope of scopes) refuseUnknown(scope, known, 'a scope', findings)
     refuseRepeats(scopes, 'a scope can be listed only once', findings)
-    const accepts = { scopes: scopes.map(({ value }) => value), server: server?.value ?? null }
+    const accepts = { scopes: scopes.map(({ value }) => value), server: server?.value ?? null, account }
     return [{ kind: 'token', accepts, fields, endsOpen }]
   }
   if (server !== null) findings.flaw(server, 'is for access tokens: set scopes')

@@ -6,7 +6,7 @@ import type { Expression } from '../../expression/expression.ts'
 import type { KnownSiteSessions } from '../../people/sessions/known-site-sessions.ts'
 import { isTaggedValue } from '../../people/records/secret-value.ts'
 import type { SiteSession } from '../../people/sessions/site-sessions.ts'
-import { roleOf } from '../../permissions/roles.ts'
+import { roleNamesOf } from '../../permissions/roles.ts'
 import type { Claims } from '../../protect/claims.ts'
 import { type MaybeAtOnce, StoreUnreachable } from '../../store/contract/store.ts'
 import { isEmailVerified } from '../../store/records/people.ts'
@@ -79,7 +79,7 @@ export class SignInGate {
     const { accounts, roles, domains } = this.config
     const own = memberships.filter(({ account }) => accounts.includes(account))
     if (accounts.length > 0 && own.length === 0) return false
-    const names = own.flatMap(one => one.roles.map(id => roleOf(id)?.name))
+    const names = roleNamesOf(own.flatMap(({ roles }) => roles))
     if (roles.length > 0 && !roles.some(role => names.includes(role))) return false
     const domain = user.email.slice(user.email.lastIndexOf('@') + 1)
     if (domains.length > 0 && !(isEmailVerified(user) && domains.includes(domain))) return false
@@ -96,7 +96,7 @@ function claimsOf({ user, memberships, parent }: SiteSession, accounts: readonly
     ...{ sub: id, email, email_verified: isEmailVerified(user) },
     ...(names.length > 0 && { name: names.join(' ') }),
     accounts: own.map(({ account }) => account),
-    roles: [...new Set(own.flatMap(({ roles }) => roles.flatMap(role => roleOf(role)?.name ?? [])))],
+    roles: roleNamesOf(own.flatMap(({ roles }) => roles)),
     second_factor: parent.secondFactor,
   }
 }

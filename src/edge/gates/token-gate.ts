@@ -6,9 +6,9 @@ import type { TokenGateConfig } from '../../config/model/protect-config.ts'
 import { challengeOf } from '../../oauth/grants/protected-resource.ts'
 import { normalResource, resourceUrl } from '../../oauth/grants/route-resources.ts'
 import { permits } from '../../permissions/permit.ts'
-import type { Claims } from '../../protect/claims.ts'
+import { roleNamesOf } from '../../permissions/roles.ts'
 import type { MaybeAtOnce } from '../../store/contract/store.ts'
-import type { Actor, Token } from '../../store/records/records.ts'
+import type { Actor, Membership, Token } from '../../store/records/records.ts'
 import type { LastToken, TokenFault, TokenVerifier } from '../../tokens/verify.ts'
 import { ClaimFields } from './claim-fields.ts'
 import { type Admission, faultIn, type GateFault, type Requester, type Watch } from './gate.ts'
@@ -70,7 +70,7 @@ export class TokenGate {
   /** Returns null for a token that does not permit enough. */
   #admit(token: Token, bearer: Bearer): Admission | null {
     if (!this.#isEnough(token)) return null
-    const { subject, claims } = identityOf(token)
+    const { subject, claims } = identityOf(token, this.config.accepts.account)
     const { tokens } = bearer
     return {
       subject,
@@ -128,16 +128,22 @@ const audienceOf = memoizeEach(
 )
 
 /** Subjects of other issuers have a hash sign, these have none. */
-function identityOf({ id, name, actor }: Token): { readonly subject: string; readonly claims: Claims } {
-  if (actor === undefined) return { subject: `token:${id}`, claims: { sub: id, name } }
-  const { user, client, clientUrl = client, scopes, email, isEmailVerified = false } = actor
+function identityOf({ id, name, actor }: Token, account: string | null) {
+  if (actor === undefined) return { subject: `token:${id}`, claims: { sub: id, name, roles: [] } }
+  const { user, client, clientUrl = client, scopes, email, isEmailVerified = false, memberships } = actor
   const claims = {
     sub: user,
     client_id: clientUrl,
     scope: scopes.join(' '),
     ...(isEmailVerified && { email }),
+    // Without the claim, conditions about it fail, and so forbid.
+    ...(account !== null && memberships !== undefined && { roles: rolesIn(account, memberships) }),
   }
   return { subject: `user:${user}`, claims }
+}
+
+function rolesIn(account: string, memberships: readonly Membership[]): readonly string[] {
+  return roleNamesOf(memberships.flatMap(one => (one.account === account ? one.roles : [])))
 }
 
 /** Seconds, in which a store mostly comes back. */

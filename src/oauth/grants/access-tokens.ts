@@ -5,7 +5,7 @@ import { type Credential, isDigest } from '../../store/records/credential.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { everybody, isEmailVerified, type Member, type User } from '../../store/records/people.ts'
-import type { Account, Api, Token } from '../../store/records/records.ts'
+import type { Account, Api, Membership, Token } from '../../store/records/records.ts'
 import type { RecordChange } from '../../store/cache/read-through.ts'
 import type { MaybeAtOnce, Store } from '../../store/contract/store.ts'
 import { groupsOfRoles, groupsOfScopes } from '../../permissions/roles.ts'
@@ -13,6 +13,7 @@ import { endDigestOf, familyOf } from './token-family.ts'
 import { apisOf } from './resource-indicator.ts'
 import { admits } from './eligibility.ts'
 import { shownNameOf } from '../clients/proven-host.ts'
+import { membershipsOf } from '../../people/sessions/memberships.ts'
 import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 
 export interface Parts {
@@ -24,6 +25,8 @@ export interface Parts {
   readonly member: Member | null
   /** The user's membership in the account that owns the client; null if they have none. */
   readonly insider: Member | null
+  /** Those by which gates of routes judge the user; absent for a token that opens none. */
+  readonly memberships?: readonly Membership[]
 }
 
 /** Finds access tokens for the APIs that accept them. */
@@ -48,10 +51,13 @@ export class AccessTokens {
   }
 
   /** Whether a change may affect a token. */
-  concerns({ id }: RecordChange, { account, actor }: Token): boolean {
+  concerns({ kind, id }: RecordChange, { account, actor }: Token): boolean {
     if (actor === undefined || id === account) return true
-    const { user, client, grant, members } = actor
-    return id === grant || id === client || id === user || members.includes(id)
+    const { user, client, grant, members, memberships } = actor
+    if (id === grant || id === client || id === user || members.includes(id)) return true
+    if (memberships === undefined) return false
+    // A member whose record is new is not known by its id.
+    return kind === 'member' || memberships.some(({ account }) => account === id)
   }
 
   /** The digest of the credential or family that a change has ended; null if it may affect several. */
@@ -85,6 +91,10 @@ export class AccessTokens {
       members.find(grant.clientAccount, grant.user),
     ])
     if (client === null || user === null) return null
+    const opensRoutes = (limitsOf(credential).resources ?? []).some(one => this.#apiOf(one) === null)
+    const memberships = opensRoutes
+      ? await membershipsOf(this.#store, user.record, account => admits(account, client.record))
+      : null
     return {
       credential,
       grant,
@@ -93,6 +103,7 @@ export class AccessTokens {
       account,
       member: member?.record ?? null,
       insider: insider?.record ?? null,
+      ...(memberships !== null && { memberships }),
     }
   }
 
@@ -107,7 +118,7 @@ export class AccessTokens {
  * Returns what an access token permits; null if its records do not belong together or are no longer valid.
  */
 export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): Token | null {
-  const { credential, grant, client, user, account, member, insider } = parts
+  const { credential, grant, client, user, account, member, insider, memberships = [] } = parts
   if (credential.consumedAt !== null || credential.grant !== grant.id) return null
   if (credential.client !== client.id || credential.user !== user.id) return null
   if (grant.client !== client.id || grant.user !== user.id) return null
@@ -151,7 +162,7 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
       members,
       scopes,
       apis,
-      ...(others.length > 0 && { resources: others }),
+      ...(others.length > 0 && { resources: others, memberships }),
     },
   }
 }

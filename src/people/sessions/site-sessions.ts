@@ -7,8 +7,9 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { Credential } from '../../store/records/credential.ts'
 import type { User } from '../../store/records/people.ts'
-import { lacksSecondFactor } from '../second-factor/second-factor.ts'
+import type { Membership } from '../../store/records/records.ts'
 import { digestOfValue, isTaggedValue, isValue, newValue } from '../records/secret-value.ts'
+import { membershipsOf } from './memberships.ts'
 import { endOf, lastMomentOf, type Session, Sessions } from './sessions.ts'
 
 /** Marks the values of sessions, so that made-up ones cost no query. */
@@ -29,12 +30,6 @@ export interface SiteSession {
   readonly memberships: readonly Membership[]
   /** When it ends if it is not used meanwhile, in ms since the epoch. */
   readonly endsAt: number
-}
-
-/** Only accepted ones, without those that lack the second factor which their account requires. */
-interface Membership {
-  readonly account: string
-  readonly roles: readonly string[] // ids
 }
 
 /** What the browser brings and what the site has of it (RFC 7636, S256). */
@@ -115,7 +110,7 @@ export class SiteSessions {
     const { session, user } = parent
     return {
       ...{ digest, host: (credential.data as { host: string }).host },
-      ...{ parent: session, user, memberships: await this.#membershipsOf(user) },
+      ...{ parent: session, user, memberships: await membershipsOf(this.#store, user) },
       endsAt: endOf(session),
     }
   }
@@ -129,16 +124,6 @@ export class SiteSessions {
     if ((await this.#store.credentials.get('site_code', digest)) === null) return null
     const consumption = await this.#store.credentials.consume('site_code', digest, this.#clock.now())
     return consumption?.isFirst ? consumption.credential : null
-  }
-
-  async #membershipsOf(user: User): Promise<readonly Membership[]> {
-    const members = await this.#store.members.ofUser(user.id)
-    const accepted = members.filter(({ status }) => status === 'accepted')
-    const accounts = await Promise.all(accepted.map(({ account }) => this.#store.accounts.get(account)))
-    return accepted.flatMap(({ account, roles }, i) => {
-      const settings = accounts[i]
-      return settings && !lacksSecondFactor(user, settings) ? { account, roles } : []
-    })
   }
 
   /** Ends those of a person beyond the maximum, starting with those that would have ended first. */

@@ -234,6 +234,15 @@ export interface Actor extends ActingApp {
   readonly apis: readonly Api[]
   /** The resource indicators of what else it opens; absent for none. */
   readonly resources?: readonly string[]
+  /** Those of the user in any account, as gates judge by them; present together with `resources`. */
+  readonly memberships?: readonly Membership[]
+}
+
+/** An accepted membership of a user who has the second factor that its account requires. */
+export interface Membership {
+  readonly account: string
+  /** Their ids. */
+  readonly roles: readonly string[]
 }
 
 /** What a token opens: the API of the side port, or the AI routes of the edge. */

@@ -9,7 +9,7 @@ import { zoneTo } from '../../help/edge.ts'
 
 const gateFor = (scopes: readonly string[], server: string | null = null): TokenGateConfig => ({
   kind: 'token',
-  accepts: { scopes, server },
+  accepts: { scopes, server, account: null },
   fields: [],
   endsOpen: false,
 })
