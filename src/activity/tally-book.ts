@@ -76,8 +76,12 @@ export class TallyCounter {
   }
 
   inc(): void {
+    this.add(1)
+  }
+
+  add(count: number): void {
     if (this.#count === 0 && !this.#book.list(this)) return
-    this.#count++
+    this.#count += count
   }
 
   /**

@@ -61,3 +61,27 @@ export function readError(name: string): { readonly code: number; readonly gatew
   const [code, gateway = null] = name.split(' ')
   return { code: Number(code), gateway }
 }
+
+/** Returns the scope of a route to an MCP server, in which counts are named by `mcpCount`. */
+export function mcpScope(zone: string, route: string): string {
+  return `mcp ${JSON.stringify([zone, route])}`
+}
+
+/**
+ * What is counted of a route to an MCP server: messages by their result, their time in ms, requests by who
+ * sent them, and refused messages by why.
+ */
+export type McpCount =
+  | readonly [what: 'message', method: string, name: string, result: string]
+  | readonly [what: 'time', method: string, name: string]
+  | readonly [what: 'caller', subject: string, result: string]
+  | readonly [what: 'refusal', method: string, name: string, reason: string]
+
+export function mcpCount(count: McpCount): string {
+  return JSON.stringify(count)
+}
+
+/** Parses the name of a count. */
+export function readMcpCount(name: string): McpCount {
+  return JSON.parse(name)
+}

@@ -2,7 +2,8 @@
 
 import { bucketsOf } from '../../src/budgets/buckets.ts'
 import { mintSecret } from '../../src/oauth/clients/secret.ts'
-import { slotOf } from '../../src/store/records/tally.ts'
+import { type McpCount, mcpCount, mcpScope } from '../../src/activity/tally-scopes.ts'
+import { slotOf, type Tally } from '../../src/store/records/tally.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
 import { viewOf } from '../admin/providers/providers.ts'
@@ -248,7 +249,24 @@ async function furnishErrors({ ask, kept, clock, metrics }: Site): Promise<Reado
   const error = { kind: 'error', scope: 'zone main', last: now, occurrences: [occurrence] } as const
   await kept.tallies.add([{ ...error, name: '1020', count: 7, slot: slotOf('error', now) }])
   metrics.edge.zone('main').request(403, 5)
+  await kept.tallies.add(mcpTallies('/mcp', now, hostile))
   return { zone: 'main', errorrule: json.result.id, type: 'waf_block', code: '1020' }
+}
+
+/** What a route to an MCP server was asked, by somebody and of tools with such names. */
+export function mcpTallies(route: string, now: number, text: string): readonly Tally[] {
+  const counts: readonly (readonly [McpCount, number])[] = [
+    [['message', 'tools/call', text, 'answered'], 1_200],
+    [['message', 'tools/call', text, 'failed'], 3],
+    [['time', 'tools/call', text], 150_375],
+    [['message', 'tools/list', '', 'answered'], 7],
+    [['message', 'tools/call', 'other', 'refused'], 5],
+    [['refusal', 'tools/call', 'other', 'MCP rule 1'], 5],
+    [['caller', text, 'answered'], 1_207],
+    [['caller', text, 'refused'], 5],
+  ]
+  const tally = { kind: 'mcp', scope: mcpScope('main', route), slot: slotOf('mcp', now), last: now } as const
+  return counts.map(([what, count]) => ({ ...tally, name: mcpCount(what), count, occurrences: [] }))
 }
 
 /** Other states of pages that are looked at besides: what follows the account in the path, with `{name}` steps and a query. */

@@ -6,6 +6,7 @@ import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { zoneWith } from '../admin/zones/zones.ts'
 import { auditEntry, gateway, member, oauthClient, oauthGrant, user } from '../store/contract-specimens.ts'
 import { tokenWith } from '../tokens/token-with.ts'
+import { mcpTallies } from './fixtures.ts'
 import type { openDashboard } from './site.ts'
 
 type Site = Awaited<ReturnType<typeof openDashboard>>
@@ -63,6 +64,8 @@ export async function furnishMuch(site: Site, client: string): Promise<void> {
     await kept.tallies.add([
       { kind: 'error', scope: 'zone main', name: String(code), slot, count: 7, last, occurrences },
     ])
+  const long = Array.from({ length: 100 }, (_, i) => mcpTallies('/mcp', last, `${i}${'x'.repeat(120)}`))
+  await kept.tallies.add(long.flat())
   given.configs.push(
     ...Array.from({ length: many }, (_, i) =>
       zoneWith({ name: `zone-${i}-${'x'.repeat(40)}`, hosts: [`${i}.test`] }),

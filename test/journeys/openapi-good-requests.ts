@@ -149,6 +149,7 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   listZones: none,
   listZoneErrors: none,
   listRateLimits: none,
+  listMcpRoutes: none,
   listErrorRuleHits: none,
   listAccessRuleHits: none,
   listAccountErrors: none,

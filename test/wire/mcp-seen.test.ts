@@ -4,10 +4,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { readMcpCount } from '../../src/activity/tally-scopes.ts'
 import type { McpConfig } from '../../src/config/model/mcp-config.ts'
 import { mcpFamilies } from '../../src/metrics/families/mcp.ts'
 import type { Counts } from '../../src/metrics/counters/counts.ts'
 import { type Edge, startEdge } from '../help/edge.ts'
+import { sign, startIssuer } from '../help/issuer.ts'
 import { startMcpOrigin } from '../help/mcp-origin.ts'
 import { deadOrigin, startOrigin } from '../help/origin.ts'
 import { post, request } from '../help/raw.ts'
@@ -39,8 +41,8 @@ function message(method: string, params: object = {}, id: number | null = 1): ob
 
 const call = (name: string) => message('tools/call', { name, arguments: {} })
 
-function ask(edge: Edge, body: unknown) {
-  const fields = ['Content-Type: application/json', 'Accept: application/json, text/event-stream']
+function ask(edge: Edge, body: unknown, ...more: string[]) {
+  const fields = ['Content-Type: application/json', 'Accept: application/json, text/event-stream', ...more]
   const json = typeof body === 'string' ? body : JSON.stringify(body)
   return edge.ask(post('/mcp', json.replaceAll('\u202e', '\\u202e'), ...fields))
 }
@@ -79,6 +81,27 @@ test('messages are counted by method, name and result, and only names that the s
     'other  failed': 1,
     'unread  refused': 1,
   })
+  const told = edge.tallies.map(({ scope, name, count }) => [scope, name, count])
+  const scope = 'mcp ["site","/mcp"]'
+  assert.deepEqual(
+    told
+      .filter(([, name]) => !/^\["time/.test(String(name)))
+      .filter(([of]) => of === scope)
+      .toSorted(),
+    [
+      ['["message","other","","failed"]', 1],
+      ['["message","prompts/get","hello","answered"]', 1],
+      ['["message","resources/read","","failed"]', 1],
+      ['["message","tools/call","other","answered"]', 1],
+      ['["message","tools/call","other","failed"]', 4],
+      ['["message","tools/call","other","refused"]', 1],
+      ['["message","tools/call","search","answered"]', 2],
+      ['["message","tools/call","search","failed"]', 1],
+      ['["message","unread","","refused"]', 1],
+      ['["refusal","tools/call","other","MCP rule 1"]', 1],
+      ['["refusal","unread","","JSON-RPC -32700"]', 1],
+    ].map(one => [scope, ...one]),
+  )
   const durations = mcpFamilies.gatehouse_mcp_request_duration_seconds!.read({ edge: edge.metrics } as Counts)
   const count = durations.find(
     ({ metricName, labels }) => metricName?.endsWith('_count') && labels.name === 'search',
@@ -120,4 +143,30 @@ test('the access log has method and name, within bounds, and none that is a cred
   assert.equal(logged[2]!.name, 'x'.repeat(256))
   assert.deepEqual(logged[3], { method: 'tools/call', name: '', messages: 1 })
   assert.deepEqual(logged[4], { method: 'tools/list', name: null, messages: 1 })
+})
+
+test('callers are counted by the subject that the gate lets in, and at most 200 in an hour by themselves', async t => {
+  const { url } = await startMcpOrigin(t, makeServer)
+  const { gate, key } = await startIssuer(t)
+  const route = { path: '/mcp', mcp, protect: [gate] }
+  const edge = await startEdge(t, [new URL(url).origin], { route })
+  const askAs = async (sub: string) =>
+    ask(edge, call('search'), `Authorization: Bearer ${await sign(key, { sub })}`)
+  for (const sub of ['ann', 'bob', 'ann', 'x'.repeat(300)]) await askAs(sub)
+  for (let i = 0; i < 200; i++) await askAs(`many-${i}`)
+  await ask(edge, call('search'))
+  const counts = new Map<string, number>()
+  for (const { name, count } of edge.tallies.filter(({ kind }) => kind === 'mcp'))
+    counts.set(name, (counts.get(name) ?? 0) + count)
+  const callers = [...counts].flatMap(([name, count]) => {
+    const [what, subject, result] = readMcpCount(name)
+    return what === 'caller' ? [[subject, result, count] as const] : []
+  })
+  assert.equal(callers.length, 201)
+  assert.deepEqual(callers[0]!.slice(1), ['answered', 2])
+  assert.match(callers[0]![0], /ann$/)
+  assert.deepEqual(
+    callers.find(([subject]) => subject === 'other'),
+    ['other', 'answered', 3],
+  )
 })

@@ -20,6 +20,7 @@ import { overview } from '../overview/schemas.ts'
 import { certificate } from '../zones/certificate-schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
 import { recentError } from '../zones/recent-error-schemas.ts'
+import { mcpRoute } from '../zones/mcp-schemas.ts'
 import { rateLimit } from '../zones/rate-limit-schemas.ts'
 import { accessRuleHits, errorRuleHits } from '../zones/rules/rule-hits-schemas.ts'
 import { zone } from '../zones/zone-schemas.ts'
@@ -67,6 +68,7 @@ export const schemas = {
   AccessRule: accessRule,
   Zone: zone,
   RateLimit: rateLimit,
+  McpRoute: mcpRoute,
   Budgets: budgets,
   GatewayRateLimit: gatewayRateLimit,
   StoredResponses: storedResponses,

@@ -205,6 +205,13 @@ export const zoneOperations = tagged('Zones', {
       'In one response. What the gateway has counted lately; a key that no process has in memory is not among the nearest.',
     response: json(success(listOf(named('RateLimit')))),
   },
+  [`GET ${zone}/mcp`]: {
+    id: 'listMcpRoutes',
+    summary: 'List what the MCP servers of a zone were asked in the last day, by whom, and what was refused',
+    description:
+      'For each route to one. Counts are a few seconds old, and the same on all machines that share the store.',
+    response: json(success(listOf(named('McpRoute')))),
+  },
   [`GET ${zone}/errors`]: {
     id: 'listZoneErrors',
     summary: 'List the errors that happened in a zone in the last day, by code',

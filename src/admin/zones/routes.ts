@@ -12,6 +12,7 @@ import { htmlBody, jsonBody, largeJsonBody } from '../http/request-body.ts'
 import { explainRequest } from './explain.ts'
 import { errorParameters, listZoneErrors } from './recent-errors.ts'
 import { row, type ZoneRow } from '../api/api-types.ts'
+import { listMcpRoutes } from './mcp-routes.ts'
 import { listRateLimits } from './rate-limits.ts'
 import { listAccessRuleHits, listErrorRuleHits } from './rules/rule-hits.ts'
 import { getZone, listCertificates, listOrigins } from './zone-list.ts'
@@ -70,6 +71,8 @@ export const zoneRows: readonly ZoneRow[] = [
   row('GET', `${zone}/errors`, 'Analytics Read', listZoneErrors, { query: errorParameters }),
 
   row('GET', `${zone}/rate_limits`, 'Zones Read', listRateLimits),
+
+  row('GET', `${zone}/mcp`, 'Zones Read', listMcpRoutes),
 
   row('GET', `${zone}/certificates`, 'Zones Read', listCertificates),
 

@@ -85,6 +85,7 @@ export const paths = {
   zone: (account: string, zone: string) => at(account, 'zones', zone),
   zoneLimits: (account: string, zone: string) => at(account, 'zones', zone, 'limits'),
   zoneCertificates: (account: string, zone: string) => at(account, 'zones', zone, 'certificates'),
+  zoneMcp: (account: string, zone: string) => at(account, 'zones', zone, 'mcp'),
   zoneOrigins: (account: string, zone: string) => at(account, 'zones', zone, 'origins'),
   explain: (account: string, zone: string) => at(account, 'zones', zone, 'explain'),
   accessRules: (account: string, zone: string) => at(account, 'zones', zone, 'rules'),

@@ -36,6 +36,7 @@ const tabs = [
   { title: 'Settings', path: paths.zone, permission: 'Zones Read' },
   { title: 'Access rules', path: paths.accessRules, permission: 'Access Rules Read' },
   { title: 'Limits', path: paths.zoneLimits, permission: 'Zones Read' },
+  { title: 'MCP servers', path: paths.zoneMcp, permission: 'Zones Read' },
   { title: 'Origins', path: paths.zoneOrigins, permission: 'Origins Read' },
   { title: 'Certificates', path: paths.zoneCertificates, permission: 'Zones Read' },
   { title: 'Explain a request', path: paths.explain, permission: 'Access Rules Read' },

@@ -6,6 +6,7 @@ import { showCertificates } from './certificates.ts'
 import { explain, showExplain } from './explain.ts'
 import { showLimits } from './limits.ts'
 import { showZones } from './list.ts'
+import { showMcp } from './mcp.ts'
 import { showZone } from './zone-page.ts'
 import { showOrigins } from './origins.ts'
 import { changeRule, confirmDeletion, createRule, deleteRule, showNewRule, showRule } from './rule-editing.ts'
@@ -19,6 +20,7 @@ export const zoneRoutes: readonly Route[] = [
   { path: zones, permission: 'Zones Read', show: showZones },
   { path: zone, permission: 'Zones Read', show: showZone },
   { path: `${zone}/limits`, permission: 'Zones Read', show: showLimits },
+  { path: `${zone}/mcp`, permission: 'Zones Read', show: showMcp },
   { path: `${zone}/origins`, permission: 'Origins Read', show: showOrigins },
   { path: `${zone}/certificates`, permission: 'Zones Read', show: showCertificates },
   {

@@ -1,11 +1,13 @@
 // Counts what a request asked of an MCP server, and what became of it, under a bounded set of names.
 
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { knownMethods } from '../../mcp/methods.ts'
 import type { McpMessage } from '../../mcp/message.ts'
 import type { McpResult, McpRouteMetrics } from '../../metrics/counters/mcp-metrics.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { McpExchange } from '../exchange/mcp-exchange.ts'
+import { mcpTalliesOf } from './tally-messages.ts'
 
 /** The label of methods that no revision has. */
 const otherMethod = 'other'
@@ -16,9 +18,16 @@ const unread = 'unread'
 export function countMessages(x: Exchange, mcp: McpExchange, now: number): void {
   if (x.isPreview || x.head.method !== 'POST') return
   const metrics = x.plane.metrics.mcp.route(x.zone!.config.name, x.route!.config.path)
+  const tallies = mcpTalliesOf(x)
   const result = resultOf(x, mcp)
-  const ms = now - x.startedAt
-  if (mcp.request === null) return metrics.note(unread, '', result, ms)
+  const note = (method: string, name: string) => {
+    metrics.note(method, name, result, now - x.startedAt)
+    tallies.message(method, name, result, now - x.startedAt)
+    if (result === 'refused') tallies.refusal(method, name, reasonOf(x.refusal!))
+  }
+  const subject = x.admission?.subject ?? null
+  if (subject !== null) tallies.caller(subject, result, x.plane.clock.now())
+  if (mcp.request === null) return note(unread, '')
   const { messages } = mcp.request
   // Which message of a batch a response is of is not read.
   const isProven = result === 'answered' && mcp.response?.hasResult === true && messages.length === 1
@@ -26,7 +35,7 @@ export function countMessages(x: Exchange, mcp: McpExchange, now: number): void 
     // Of a client to its server.
     if (message.kind === 'response') continue
     const method = knownMethods.has(message.method) ? message.method : otherMethod
-    metrics.note(method, nameOf(message, metrics, isProven), result, ms)
+    note(method, nameOf(message, metrics, isProven))
   }
 }
 
@@ -34,6 +43,12 @@ function resultOf({ refusal, aborted, status }: Exchange, { response }: McpExcha
   if (refusal !== null) return errorRows[refusal.error].status < 500 ? 'refused' : 'failed'
   if (aborted) return 'cancelled'
   return status >= 400 || response?.hasError === true ? 'failed' : 'answered'
+}
+
+/** The rule or limit, where there is one. */
+function reasonOf({ cause, error }: Refusal): string {
+  const code = (cause as { readonly code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : error
 }
 
 /** URIs and tasks are without number. */

@@ -1,4 +1,5 @@
-// Counts of errors, rules, limits and budgets by zone or account: their rows, and how long they are kept.
+// Counts of errors, rules, limits, budgets and MCP servers by zone or account: their rows, and how long they
+// are kept.
 
 const minute = 60_000
 const hour = 60 * minute
@@ -10,6 +11,7 @@ export const tallyKinds = {
   error_rule: { slot: hour, retention: 24 * hour },
   limit: { slot: 10 * minute, retention: hour },
   budget: { slot: hour, retention: 24 * hour },
+  mcp: { slot: hour, retention: 24 * hour },
 } as const
 export type TallyKind = keyof typeof tallyKinds
 

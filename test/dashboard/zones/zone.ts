@@ -51,6 +51,7 @@ export function furnishZone(given: Given, text: string): void {
     quota: { day: 1_000, month: 20_000 },
     routes: [
       route!,
+      { ...route!, path: '/mcp', mcp: { bodyLimit: 1, origins: [], rules: [], otherwise: 'allow' } },
       { ...route!, path: '/', pool: { ...route!.pool!, balance: { by: 'hash', header: text }, check } },
     ],
     access: {

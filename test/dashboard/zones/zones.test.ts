@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PoolState } from '../../../src/admin/facts/zone-facts.ts'
 import { zoneWith } from '../../admin/zones/zones.ts'
-import { hostile } from '../fixtures.ts'
+import { hostile, mcpTallies } from '../fixtures.ts'
 import { openDashboard } from '../site.ts'
 import { furnishZone } from './zone.ts'
 
@@ -133,4 +133,28 @@ test('texts of others never become markup', async t => {
     assert.ok(!body.includes('<img src=x'), page)
     assert.ok(text.includes(hostile), page)
   }
+})
+
+test('what MCP servers were asked is shown by tool and by caller, and what was refused', async t => {
+  const { base, get, given, kept, clock } = await openDashboard(t)
+  assert.match((await get(`${base}/zones/main/mcp`)).text, /No MCP servers/)
+  furnishZone(given, 'shop')
+  assert.match(
+    (await get(`${base}/zones/main/mcp`)).text,
+    /\/mcp Nothing was asked of it in the last 24 hours/,
+  )
+  await kept.tallies.add(mcpTallies('/mcp', clock.now(), 'search'))
+  const { text } = await get(`${base}/zones/main/mcp`)
+  const [route] = given.configs[0]!.routes.filter(({ mcp }) => mcp != null)
+  given.configs[0] = zoneWith({ routes: [route!, { ...route!, path: '/a?b' }] })
+  assert.match(
+    (await get(`${base}/zones/main/mcp?route=/a%3Fb`)).text,
+    /\/a\?b Other routes: \/mcp Nothing was asked/,
+  )
+  for (const words of [
+    'search tools/call 1,200 0 3 0 125ms tools/list 7 0 0 0 under 1ms other tools/call 0 5 0 0',
+    'Caller Answered Refused Failed Cancelled search 1,207 5 0 0',
+    'Refused Reason Messages other tools/call MCP rule 1 5',
+  ])
+    assert.ok(text.includes(words), `${words}: ${text}`)
 })
