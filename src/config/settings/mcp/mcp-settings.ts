@@ -35,6 +35,11 @@ export function resolveMcp(
 ): McpConfig | null {
   if (setting === null || setting.value === null) return null
   const { body, origins, rules, otherwise } = setting.value
+  if (of.protect?.some(gate => gate.kind === 'jwt' && gate.forwardToken))
+    findings.flaw(
+      setting,
+      'must not be behind a jwt gate with forward_token: the protocol forbids passing tokens of clients on',
+    )
   refuseRepeats(origins, 'an origin can be listed only once', findings)
   const all = origins.find(({ value }) => value === '*')
   if (all !== undefined && origins.length > 1) findings.flaw(all, 'cannot be combined with other origins')
