@@ -1,9 +1,11 @@
-// The whole conformance suite of the Model Context Protocol, at two servers and at their routes: node test/conformance/mcp.ts
+// The whole conformance suite of the Model Context Protocol, at two servers and at their routes, and at the authorization server: node test/conformance/mcp.ts
 //
 // Prints what fails, and says where. Ends with code 1 if anything fails at a route alone.
 
-import { equal } from 'node:assert/strict'
+import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
+import { settle as settleTown } from '../journeys/mcp-town.ts'
+import { runAuthorizationSuite } from './mcp/authorize.ts'
 import { failuresIn, runSuite } from './mcp/suite.ts'
 import { settle } from './mcp/town.ts'
 
@@ -26,4 +28,15 @@ test('what passes at a server passes at its route', async t => {
       if (!failedHere.has(check)) t.diagnostic(`  server only: ${check}: ${why}`)
   }
   equal(count, 0)
+})
+
+test('the authorization server passes, for an agent that asks for a token for a route', async t => {
+  const town = await settleTown(t)
+  const outcomes = await runAuthorizationSuite(town, town.stateless)
+  deepEqual([...outcomes].map(([name, { id, status }]) => [name.split(' ')[0], id, status]).toSorted(), [
+    ['authorization-code-grant', 'authorization-code-grant', 'SUCCESS'],
+    ['authorization-server-metadata-endpoint', 'authorization-server-metadata', 'SUCCESS'],
+    // Documents of clients are off in this gateway.
+    ['authorization-server-metadata-endpoint', 'authorization-server-metadata-cimd', 'WARNING'],
+  ])
 })

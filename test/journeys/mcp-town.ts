@@ -164,10 +164,15 @@ class Agent implements OAuthClientProvider {
 
   /** Has the person consent on our page where it was sent last, and returns what it is called back with. */
   async consent(): Promise<URLSearchParams> {
-    const page = await this.#person.open(this.visits.at(-1)!)
-    assert.match(page.body, /asks to act for you/)
     // Nothing listens at the callback.
-    await assert.rejects(this.#person.send(page, { decision: 'allow' }))
+    await assert.rejects(this.allow(this.visits.at(-1)!), { code: 'ECONNREFUSED' })
     return new URL(this.#person.trail.at(-1)!).searchParams
+  }
+
+  /** Has the person consent on the page of an authorization request, and call back. */
+  async allow(url: URL): Promise<void> {
+    const page = await this.#person.open(url)
+    assert.match(page.body, /asks to act for you/)
+    await this.#person.send(page, { decision: 'allow' })
   }
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from '../../help/source.ts'
 
-const program = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
+export const program = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 
 interface Check {
   readonly id: string
@@ -16,7 +16,7 @@ interface Check {
 }
 
 /** What became of each check, by its scenario, its id and its number there; what was skipped is among them. */
-type Outcomes = ReadonlyMap<string, Check>
+export type Outcomes = ReadonlyMap<string, Check>
 
 /** Runs all that a revision requires, or one scenario of it. */
 export async function runSuite(url: string, revision: string, scenario?: string): Promise<Outcomes> {
@@ -42,10 +42,10 @@ export function failuresIn(outcomes: Outcomes): ReadonlyMap<string, string> {
   return new Map(failures.map(([name, { errorMessage = '' }]) => [name, errorMessage]))
 }
 
-function outcomesIn(folder: string): Outcomes {
+export function outcomesIn(folder: string): Outcomes {
   const outcomes = new Map<string, Check>()
-  for (const file of globSync('server-*/checks.json', { cwd: folder })) {
-    const scenario = /^server-(.*)-\d{4}-\d\d-\d\dT/.exec(file)![1]!
+  for (const file of globSync('*server-*/checks.json', { cwd: folder })) {
+    const scenario = /^(?:authorization-)?server-(.*)-\d{4}-\d\d-\d\dT/.exec(file)![1]!
     const counts = new Map<string, number>()
     for (const check of JSON.parse(readFileSync(join(folder, file), 'utf8')) as Check[]) {
       const n = (counts.get(check.id) ?? 0) + 1
