@@ -142,6 +142,19 @@ test('the metadata names the resource, the issuer and the scopes, by the public 
     assert.equal((await get(path, null)).text, 'site', `${path} is of the open route`)
 })
 
+test('the metadata of a route at the root have no path', async t => {
+  const { edge, origin, keep, get } = await start(t)
+  const zone = zoneTo([origin.url], { route: { protect: [gateFor('orders.read')] } })
+  edge.reload({ ...edge.config, zones: [{ ...zone, hosts: ['site.test'] }] })
+  const { resource } = JSON.parse((await get(mark, null)).text)
+  const refused = await get('/any/path', null)
+  const challenge = `Bearer resource_metadata="http://site.test${mark}", scope="orders.read"`
+  assert.deepEqual([refused.status, refused.all('www-authenticate')], [401, [challenge]])
+  assert.equal((await get('/any/path', (await keep({ aud: resource })).value)).status, 200)
+  assert.equal((await get('/any/path', (await keep({ aud: orders })).value)).status, 401)
+  assert.equal((await get(`${mark}/any`, null)).status, 401, 'metadata of no route')
+})
+
 test('a token for another host, zone, path, port, scheme or API does not pass', async t => {
   const { get, keep, origin } = await start(t)
   for (const aud of [
