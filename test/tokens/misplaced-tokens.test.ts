@@ -9,6 +9,7 @@ import {
   valueHoldsOurs,
 } from '../../src/tokens/misplaced-tokens.ts'
 import { mintToken } from '../../src/tokens/token.ts'
+import { cpuTime } from '../help/stall.ts'
 
 const { value: token } = mintToken()
 const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64')
@@ -122,9 +123,7 @@ describe('holdsOurs', () => {
     ])
       for (const end of ['', '.']) {
         const text = piece.repeat(1_000_000 / piece.length) + end
-        const began = performance.now()
-        holdsOurs(text)
-        ok(performance.now() - began < 2_000, piece)
+        ok(cpuTime(() => holdsOurs(text)) < 2_000, piece)
       }
   })
 })

@@ -9,6 +9,7 @@ import {
   setsOwnCookie,
   withoutOwnCookies,
 } from '../../../src/http1/fields/own-cookies.ts'
+import { cpuTime } from '../../help/stall.ts'
 
 const names = Object.values(ownCookies).flatMap(name => [name, `__Host-${name}`, `__Secure-${name}`])
 
@@ -136,9 +137,10 @@ test('among any cookies exactly ours are left out, and what was left out once st
 test('long values of nothing but blanks, quotes or separators cost no more than their length', () => {
   for (const filler of [' ', '"', '=', ';', ',', '\t', '$']) {
     const value = `gatehouse${filler.repeat(100_000)}a`
-    const before = performance.now()
-    withoutOwnCookies(value)
-    setsOwnCookie(value)
-    equal(performance.now() - before < 1_000, true, filler)
+    const took = cpuTime(() => {
+      withoutOwnCookies(value)
+      setsOwnCookie(value)
+    })
+    equal(took < 1_000, true, filler)
   }
 })
