@@ -194,7 +194,7 @@ test('a token with read permission cannot change anything', async t => {
   assert.equal((await ask('POST', path, { body: { id: 'a' }, token })).status, 403)
 })
 
-test('1,000 random bodies are never a 5xx, and what is kept keeps the rules', async t => {
+test('300 random bodies are never a 5xx, and what is kept keeps the rules', async t => {
   const { ask, kept, bugs } = await startApi(t)
   const names = [
     'authentication',
@@ -217,7 +217,7 @@ test('1,000 random bodies are never a 5xx, and what is kept keeps the rules', as
       const { status } = await ask('POST', path, { body: JSON.stringify(some) })
       assert.ok(status < 500, String(status))
     }),
-    { numRuns: 1_000 },
+    { numRuns: 300 },
   )
   assert.deepEqual(bugs, [])
   const { items } = await kept.gateways.list(account, { offset: 0, limit: 2_000 })

@@ -521,7 +521,7 @@ test('permission groups are listed with what they cover, optionally by name and 
   assert.deepEqual((await ask('GET', '/tokens/permission_groups?scope=zone')).json.result, [])
 })
 
-test('1,000 random bodies are never a 5xx, and what is kept keeps the rules', async t => {
+test('300 random bodies are never a 5xx, and what is kept keeps the rules', async t => {
   const { ask, kept, bugs } = await startApi(t)
   const junk = fc.jsonValue({ maxDepth: 2 })
   const policy = fc.record({
@@ -553,7 +553,7 @@ test('1,000 random bodies are never a 5xx, and what is kept keeps the rules', as
       const { status } = await ask('POST', '/tokens', { body: JSON.stringify(some) })
       assert.ok(status < 500, String(status))
     }),
-    { numRuns: 1_000 },
+    { numRuns: 300 },
   )
   assert.deepEqual(bugs, [])
   const { items } = await kept.tokens.list(account, { offset: 0, limit: 2_000 })
