@@ -108,17 +108,33 @@ test('a resource is the same in all spellings that a URL parser takes for it', a
   const denied = [{ ...resources('file:///secret/*'), action: 'deny' } as const]
   const listen = (uri: string) =>
     message('subscriptions/listen', { notifications: { resourceSubscriptions: [uri] } })
-  const respelled = ['FILE:///secret/a', 'file:///x/../secret/a', 'file:/secret/a', ' file:\\\\\\secret\\a']
+  const respelled = [
+    'FILE:///secret/a',
+    'file:///x/../secret/a',
+    'file:/secret/a',
+    ' file:\\\\\\secret\\a',
+    'file:///%73ecret/a',
+  ]
   const some = await start(t, denied, 'allow')
   for (const ask of [read, listen])
-    assert.deepEqual(await some.statuses({}, ...respelled.map(ask)), [403, 403, 403, 403])
+    assert.deepEqual(await some.statuses({}, ...respelled.map(ask)), [403, 403, 403, 403, 403])
   assert.deepEqual(await some.statuses({}, read('file:///open/a'), read('no URI')), [200, 200])
-  const allowed = ['https://example.com', 'note:a b*'].map(pattern => {
-    return { ...resources(pattern), action: 'allow' } as const
+  const rate = {
+    ...{ name: 'reads', limit: 1, period: 60_000, key: [{ by: 'subject' } as const] },
+    ...{ when: null, action: 'block' as const },
+  }
+  const allowed = ['https://example.com', 'note:a%20b*', 'urn:%2A'].map(pattern => {
+    return { ...resources(pattern), action: 'allow', rate: { ...rate, name: pattern.slice(0, 4) } } as const
   })
   const few = await start(t, allowed, 'deny')
-  const same = ['https://example.com', 'HTTPS://example.com:443/', 'note:a bc', 'https://example.com/x']
-  assert.deepEqual(await few.statuses({}, ...same.map(read)), [200, 403, 200, 403])
+  const same = [
+    'https://example.com',
+    'HTTPS://example.com:443/',
+    'note:a%20bc',
+    'https://example.com/x',
+    'urn:a',
+  ]
+  assert.deepEqual(await few.statuses({}, ...same.map(read)), [200, 403, 200, 403, 403])
 })
 
 test('of a batch, the strictest decides', async t => {

@@ -5,11 +5,11 @@ import type { McpRequest } from '../../mcp/agreement.ts'
 import type { McpMessage, McpTarget } from '../../mcp/message.ts'
 import { spellingsOf } from '../../mcp/resource-uri.ts'
 
-export interface Operation {
+interface Operation {
   /** Empty for a response of a client, a stream of a session and the end of one. */
   readonly method: string
-  /** Null if it is about nothing that has a name. */
-  readonly target: McpTarget | null
+  /** What it is about, in all spellings; one that is null if that has no name. */
+  readonly targets: readonly (McpTarget | null)[]
   /** Whether clients need it before they can ask for anything. */
   readonly isPreliminary: boolean
 }
@@ -20,16 +20,17 @@ export function operationsIn({ messages }: McpRequest): readonly Operation[] {
 
 function operationsOf({ method, kind, targets }: McpMessage): readonly Operation[] {
   if (targets.length > 0)
-    return targets.flatMap(readingsOf).map(target => ({ method, target, isPreliminary: false }))
-  return [{ method, target: null, isPreliminary: kind !== 'request' || preliminary.has(method) }]
+    return targets.map(target => ({ method, targets: respelled(target), isPreliminary: false }))
+  return [{ method, targets: unnamed, isPreliminary: kind !== 'request' || preliminary.has(method) }]
 }
 
-function readingsOf(target: McpTarget): readonly McpTarget[] {
+function respelled(target: McpTarget): readonly McpTarget[] {
   if (target.kind !== 'resource') return [target]
   return spellingsOf(target.name).map(name => ({ kind: 'resource', name }))
 }
 
-const withoutMessage: Operation = { method: '', target: null, isPreliminary: true }
+const unnamed = [null]
+const withoutMessage: Operation = { method: '', targets: unnamed, isPreliminary: true }
 
 /** They begin, keep up, and list what there is. */
 const preliminary: ReadonlySet<string> = new Set([

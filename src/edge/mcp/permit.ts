@@ -11,7 +11,7 @@ import { meterMessages } from '../meter/meter.ts'
 import { describedResource } from '../protect/protect.ts'
 import type { MeterRule } from '../snapshot/limit-rules.ts'
 import type { McpRule, McpRules } from '../snapshot/mcp-rules.ts'
-import { type Operation, operationsIn } from './operations.ts'
+import { operationsIn } from './operations.ts'
 import { refuseByRule, withoutScopes } from './refusals.ts'
 
 /**
@@ -28,16 +28,19 @@ function judge(x: Exchange, { request }: McpExchange, { rules, otherwise }: McpR
   const claims = x.admission?.claims ?? noClaims
   const scopes = new Set<string>()
   const rates: MeterRule[] = []
-  for (const operation of operationsIn(request!)) {
-    const facts = factsOf(operation, request!.version, claims)
-    const fitting = rulesFor(x, operation, facts, rules)
-    const last = fitting.at(-1)?.action ?? null
-    if (last === 'deny') return refuseByRule(fitting.at(-1)!.number)
-    if (last === null && otherwise === 'deny' && !operation.isPreliminary) return refuseByRule(null)
-    for (const rule of fitting) {
-      for (const scope of rule.scopes) scopes.add(scope)
-      if (rule.rate !== null) rates.push(rule.rate)
+  for (const { method, targets, isPreliminary } of operationsIn(request!)) {
+    const counted = new Set<MeterRule>()
+    for (const target of targets) {
+      const fitting = rulesFor(x, factsOf(method, target, request!.version, claims), target, rules)
+      const last = fitting.at(-1)?.action ?? null
+      if (last === 'deny') return refuseByRule(fitting.at(-1)!.number)
+      if (last === null && otherwise === 'deny' && !isPreliminary) return refuseByRule(null)
+      for (const rule of fitting) {
+        for (const scope of rule.scopes) scopes.add(scope)
+        if (rule.rate !== null) counted.add(rule.rate)
+      }
     }
+    rates.push(...counted)
   }
   if (!scopes.isSubsetOf(new Set(scopesIn(claims)))) return refuseScopes(x, scopes)
   return rates.length === 0 ? null : meterMessages(x, rates)
@@ -46,20 +49,20 @@ function judge(x: Exchange, { request }: McpExchange, { rules, otherwise }: McpR
 /** Returns the rules that fit, up to the one that decides. */
 function rulesFor(
   x: Exchange,
-  operation: Operation,
   facts: McpFacts,
+  target: McpTarget | null,
   rules: readonly McpRule[],
 ): readonly McpRule[] {
   const fitting: McpRule[] = []
   for (const rule of rules) {
-    if (!concerns(rule, operation) || !applies(x, rule, facts)) continue
+    if (!concerns(rule, facts.mcp.method, target) || !applies(x, rule, facts)) continue
     fitting.push(rule)
     if (rule.action !== null) break
   }
   return fitting
 }
 
-function concerns({ methods, targets }: McpRule, { method, target }: Operation): boolean {
+function concerns({ methods, targets }: McpRule, method: string, target: McpTarget | null): boolean {
   if (methods !== null && !methods.some(glob => glob.matches(method))) return false
   if (targets === null) return true
   return (
@@ -74,7 +77,7 @@ function applies(x: Exchange, { condition, action }: McpRule, facts: McpFacts): 
   return action === 'allow' ? holds === true : holds !== false
 }
 
-function factsOf({ method, target }: Operation, version: string, claims: Claims): McpFacts {
+function factsOf(method: string, target: McpTarget | null, version: string, claims: Claims): McpFacts {
   const nameOf = (kind: McpTarget['kind']) => (target?.kind === kind ? target.name : '')
   const mcp = {
     method,

@@ -41,10 +41,11 @@ function compileRule(config: McpRuleConfig, number: number, metrics: EdgeMetrics
   }
 }
 
-/** Both spellings of a resource must be allowed, so its pattern has both as well. */
+/** A resource must be allowed in all spellings, so its pattern has all. A star that is escaped is no star. */
 function compileTarget({ kind, pattern }: McpTargetPattern) {
   const spellings = kind === 'resource' ? spellingsOf(pattern) : [pattern]
-  return spellings.map(spelling => ({ kind, glob: exact(spelling) }))
+  const isAlike = (spelling: string) => spelling.split('*').length === pattern.split('*').length
+  return spellings.filter(isAlike).map(spelling => ({ kind, glob: exact(spelling) }))
 }
 
 function exact(pattern: string): Glob {
