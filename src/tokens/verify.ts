@@ -172,6 +172,9 @@ export class TokenVerifier {
   }
 
   adopt(form: TokenForm, digest: string, loan: Lent<Token>): void {
+    const { actor } = loan.value
+    // An older version does not say what its user is a member of.
+    if (actor?.resources !== undefined && actor.memberships === undefined) return
     this.#caches[form]?.adopt(digest, compileLent(loan))
   }
 

@@ -390,3 +390,33 @@ test('an account that requires a second factor is closed to who has none, until 
   await enrol(1)
   assert.deepEqual(permitted(await found()), names)
 })
+
+test('a token for a route has the memberships of its user, but those of accounts that do not allow the app', async t => {
+  const store = await openStore('sqlite::memory:', { commandTimeout: 1_000 })
+  t.after(() => store.close())
+  const route = 'https://api.example/orders'
+  const kept = await keepAccess(store, { scopes, now: Date.now(), aud: route })
+  const { value, account, grant, client, member } = kept
+  const other = 'f'.repeat(32)
+  await store.accounts.insert({ ...account, allowsDocumentClients: true })
+  await store.accounts.insert({ ...account, id: other })
+  await store.members.insert({ ...member, id: 'e'.repeat(32), account: other, roles: [] })
+  const consent = (await store.oauthGrants.get(grant.account, grant.id))!
+  await store.oauthGrants.replace({ ...consent.record, resource: [route] }, consent.version)
+  const access = new AccessTokens(store, apiOf)
+  const found = async () => (await access.find(kept.credential.digest))!
+  const token = await found()
+  const own = { account: account.id, roles: member.roles }
+  assert.deepEqual(new Set(token.actor!.memberships), new Set([own, { account: other, roles: [] }]))
+  const { record, version } = (await store.oauthClients.get(client.account, client.id))!
+  const times = { fetchedAt: 0, expiresAt: 0 }
+  const document = { url: 'https://app.example/client', scope: null, keys: [], ...times }
+  await store.oauthClients.replace({ ...record, document }, version)
+  assert.deepEqual((await found()).actor!.memberships, [own])
+
+  const verifier = new TokenVerifier({ store, grace, metrics: new AiMetrics(), access })
+  const { memberships: _, ...older } = token.actor!
+  verifier.adopt('access_token', token.digest, { value: { ...token, actor: older }, age: 0 })
+  const verified = await verifier.verify(value, here, 'route')
+  assert.deepEqual(verified, await found(), 'what an older version lent does not count')
+})
