@@ -1,13 +1,14 @@
-// Tries budgets in schedules that no test would think of: node test/simulate.ts --schedules 1000000 [--from SEED], and
-// --seed SEED for one of them again, with all that happened. The code of reservations is the real one; clocks, store and
-// network are not, so that a seed always gives the same schedule. --mutations --schedules 3000 makes mistakes in that code,
-// and lists which schedules find them.
+// Tries promises in schedules that no test would think of: node test/simulate.ts [SCENARIO] --schedules 1000000 [--from SEED],
+// and SCENARIO --seed SEED for one of them again, with all that happened; without a scenario, all of them in turn. The code
+// of the promise is the real one; clocks, servers and network are not, so that a seed always gives the same schedule.
+// --mutations --schedules 3000 makes mistakes in the code of budgets, and lists which schedules find them.
 
 import { parseArgs } from 'node:util'
 import { findingOf, mutations } from './help/budget-mutations.ts'
-import { simulate } from './help/budget-schedule.ts'
+import { scenarios } from './simulation/scenarios.ts'
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     schedules: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
@@ -16,29 +17,39 @@ const { values } = parseArgs({
   },
 })
 
-if (values.mutations) await mutate(Number(values.schedules))
-else if (values.seed === undefined) await many(Number(values.from), Number(values.schedules))
-else {
-  const { faults, trace, events } = await simulate(Number(values.seed), { traces: true })
-  console.log(trace.join('\n'))
-  console.log(`${events} events, ${faults.length === 0 ? 'no faults' : faults.join('\n')}`)
-  process.exitCode = faults.length === 0 ? 0 : 1
-}
+const [name] = positionals
+if (name !== undefined && !scenarios.has(name)) {
+  console.error(`unknown scenario ${name}; there are ${[...scenarios.keys()].join(', ')}`)
+  process.exitCode = 2
+} else if (values.mutations) await mutate(Number(values.schedules))
+else if (values.seed === undefined)
+  for (const each of name === undefined ? scenarios.keys() : [name])
+    await many(each, Number(values.from), Number(values.schedules))
+else await again(name ?? 'budgets', Number(values.seed))
 
-async function many(from: number, count: number): Promise<void> {
+async function many(name: string, from: number, count: number): Promise<void> {
   const began = performance.now()
   let [events, failed] = [0, 0]
   for (let seed = from; seed < from + count; seed++) {
-    const { faults, events: more } = await simulate(seed)
+    const { faults, events: more } = await scenarios.get(name)!(seed)
     events += more
     if (faults.length === 0) continue
     failed++
-    console.error(`seed ${seed}: ${faults[0]}`)
+    console.error(`${name}, seed ${seed}: ${faults[0]}`)
     process.exitCode = 1
     if (failed === 10) break
   }
   const seconds = Math.round((performance.now() - began) / 1000)
-  console.log(`${count} schedules from ${from}, ${events} events, ${failed} with faults, ${seconds} s`)
+  console.log(
+    `${name}: ${count} schedules from ${from}, ${events} events, ${failed} with faults, ${seconds} s`,
+  )
+}
+
+async function again(name: string, seed: number): Promise<void> {
+  const { faults, trace, events } = await scenarios.get(name)!(seed, { traces: true })
+  console.log(trace.join('\n'))
+  console.log(`${events} events, ${faults.length === 0 ? 'no faults' : faults.join('\n')}`)
+  process.exitCode = faults.length === 0 ? 0 : 1
 }
 
 async function mutate(schedules: number): Promise<void> {

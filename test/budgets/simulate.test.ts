@@ -14,7 +14,7 @@ test('in 500 schedules of trouble, budgets hold and nothing is lost', async () =
   for (let seed = 1; seed <= 500; seed++) {
     const outcome = await simulate(seed)
     events += outcome.events
-    assert.deepEqual(outcome.faults, [], `seed ${seed}: node test/simulate.ts --seed ${seed}`)
+    assert.deepEqual(outcome.faults, [], `seed ${seed}: node test/simulate.ts budgets --seed ${seed}`)
   }
   assert.ok(events > 10_000, `${events} events`)
 })

@@ -1,0 +1,40 @@
+// The stream of changes of a Redis, as far as its readers ask for it, and the notices of it, which may be lost.
+
+import type { ChangeKind } from '../../src/store/contract/store.ts'
+import { maxChanges } from '../../src/store/redis/record-scripts.ts'
+import type { Process, World } from './world.ts'
+
+type Entry = readonly [id: string, fields: readonly string[]]
+
+export class ChangeStream {
+  readonly #world: World
+  readonly #entries: Entry[] = []
+  readonly #notified: { readonly process: Process; readonly look: () => void }[] = []
+  #last = 0
+  /** The part of notices that does not arrive. */
+  lostNotices = 0
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  subscribe(process: Process, look: () => void): void {
+    this.#notified.push({ process, look })
+  }
+
+  add(kind: ChangeKind, account: string, id: string, times = 1): void {
+    for (let i = 0; i < times; i++)
+      this.#entries.push([`${++this.#last}-0`, ['kind', kind, 'account', account, 'id', id]])
+    if (this.#entries.length > maxChanges) this.#entries.splice(0, this.#entries.length - maxChanges)
+    for (const { process, look } of this.#notified)
+      if (process.isAlive && !process.isCutOff && !this.#world.maybe(this.lostNotices))
+        this.#world.send(process, look)
+  }
+
+  /** Runs XRANGE from a position to the end, or XREVRANGE of the last entry. */
+  run([name, , from]: readonly unknown[]): readonly Entry[] {
+    if (name === 'XREVRANGE') return this.#entries.slice(-1)
+    const first = Number.parseInt(String(from), 10)
+    return this.#entries.filter(([id]) => Number.parseInt(id, 10) >= first)
+  }
+}
