@@ -1,6 +1,7 @@
 // The scenarios of the simulation, by the names under which they are run.
 
 import { simulate as budgets } from '../help/budget-schedule.ts'
+import { simulate as exchange } from './exchange.ts'
 import { simulate as revocation } from './revocation.ts'
 import type { Outcome } from './world.ts'
 
@@ -9,4 +10,5 @@ type Simulate = (seed: number, options?: { readonly traces?: boolean }) => Promi
 export const scenarios: ReadonlyMap<string, Simulate> = new Map<string, Simulate>([
   ['budgets', budgets],
   ['revocation', revocation],
+  ['exchange', exchange],
 ])

@@ -38,7 +38,7 @@ export class Process {
 
   constructor(name: string, time: () => number) {
     this.name = name
-    this.clock = { now: () => epoch + Math.floor(time()) + this.skew, monotonic: time }
+    this.clock = { now: () => epoch + Math.floor(time() + this.skew), monotonic: time }
   }
 }
 
@@ -69,6 +69,8 @@ export class World implements Outcome {
   readonly #traces: boolean
   #time = 0
   #current: Process
+  /** Calls that servers have not done yet. */
+  #serving = 0
   /** By time, and those of one time in the order in which they were added. */
   readonly #due: Event[] = []
   /** What stopped processes have missed. */
@@ -136,7 +138,8 @@ export class World implements Outcome {
     this.events++
     this.#current = of
     work()
-    await turn()
+    do await turn()
+    while (this.#serving > 0)
     this.#current = this.outside
   }
 
@@ -195,12 +198,14 @@ export class World implements Outcome {
       if (!isLost) this.later(from, this.#delay(), () => settle(work))
     }
     const arrive = async () => {
+      this.#serving++
       try {
         const value = await serve()
         respond(() => resolve(value))
       } catch (error) {
         respond(() => reject(error))
       }
+      this.#serving--
     }
     if (isDone) this.later(this.outside, this.#delay(), () => void arrive())
     if (isDone && this.maybe(this.network.repeated))
