@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 import dearestFiles from './help/dearest-files.ts'
-import { longest, processGroups, reasonsToBeAlone, writeEntry } from './help/process-groups.ts'
+import { longest, processGroups, reasonsToBeAlone, sharesBrowser, writeEntry } from './help/process-groups.ts'
 import { quickFolder } from './help/quick-folder.ts'
 import { root } from './help/source.ts'
 
@@ -17,7 +17,8 @@ test('each file of tests runs once, and most share a process', () => {
   const groups = processGroups()
   assert.deepEqual(groups.flat().toSorted(), files.toSorted())
   assert.ok(groups.length < files.length / 2)
-  for (const group of groups) assert.ok(group.length === 1 || group.every(file => isSociable(file)))
+  for (const group of groups)
+    assert.ok(group.length === 1 || group.every(isSociable) || group.every(sharesBrowser))
 })
 
 test('what takes longest begins first, and then groups and files that run alone take turns', () => {

@@ -27,8 +27,29 @@ export interface OpenedPage {
 /** Ms that a page may take for anything that a test waits for, on however busy a machine. */
 const patience = 120_000
 
-/** Starts Chromium, with more arguments where there are any; fails with a sentence that says how to get it where there is none. */
-export async function launchBrowser(...args: readonly string[]): Promise<Browser> {
+/** The browser without further arguments of all files in this process, and how many have it. */
+const shared: { browser: Promise<Browser> | null; users: number } = { browser: null, users: 0 }
+
+/** Starts Chromium, with more arguments where there are any; without, it ends once all have closed it. Fails with a sentence that says how to get it where there is none. */
+export function launchBrowser(...args: readonly string[]): Promise<Browser> {
+  if (args.length > 0) return launch(args)
+  shared.users++
+  shared.browser ??= launchShared()
+  return shared.browser
+}
+
+async function launchShared(): Promise<Browser> {
+  const browser = await launch([])
+  const close = browser.close.bind(browser)
+  browser.close = async () => {
+    if (--shared.users > 0) return
+    shared.browser = null
+    await close()
+  }
+  return browser
+}
+
+async function launch(args: readonly string[]): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: chromiumPath(),
     args: [

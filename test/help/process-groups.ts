@@ -36,13 +36,18 @@ export function processGroups(): readonly Group[] {
     files.filter(file => reasonsToBeAlone(file).length === 0),
     file => file.split('/')[1],
   )
-  const shared = [...sharing.values()].flatMap(evenly)
+  const shared = [...[...sharing.values()].flatMap(evenly), ...evenly(files.filter(sharesBrowser))]
   const inGroups = new Set(shared.flat())
   const alone = files.filter(file => !inGroups.has(file)).map(file => [file])
   const [first, others] = [true, false].map(isLong =>
     [shared, alone].map(groups => groups.filter(files => files.some(file => longest.has(file)) === isLong)),
   )
   return [...first!.flat(), ...mixed(others!)]
+}
+
+/** Pages of the dashboard that share a process, and a browser, whose start would cost them as much as what they try. */
+export function sharesBrowser(file: string): boolean {
+  return /^test\/dashboard\/.*\.browser\.test\.ts$/.test(file) && !longest.has(file)
 }
 
 /** Spreads each list evenly: groups compute, and who is alone mostly waits for the processes that it has started. */

@@ -9,17 +9,16 @@ import { root } from './source.ts'
 /** Loads the files, whose tests then run one after another. A file that does not load is a test that fails, under its name. */
 export async function shareProcess(files: readonly string[]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  let found: Traces = new Map()
+  let found: Traces | null = null
   let last = ''
   // To load files takes time that the first tests would miss.
-  before(async () => {
-    await promise
-    found = tracesNow()
-  })
+  before(() => promise)
   const look = () => {
     const now = tracesNow()
-    const changed = [...new Set([...found.keys(), ...now.keys()])].filter(
-      name => !Object.is(found.get(name), now.get(name)),
+    // What hooks have started for all tests is there before the first.
+    const before = found ?? now
+    const changed = [...new Set([...before.keys(), ...now.keys()])].filter(
+      name => !Object.is(before.get(name), now.get(name)),
     )
     found = now
     assert.equal(changed.join(', '), '', `the test before, ${last}, left the process other than it found it`)
