@@ -2,6 +2,7 @@
 
 import type { ChangeKind } from '../../src/store/contract/store.ts'
 import { maxChanges } from '../../src/store/redis/record-scripts.ts'
+import type { SqliteChanges } from '../../src/store/sqlite/changes.ts'
 import type { Process, World } from './world.ts'
 
 type Entry = readonly [id: string, fields: readonly string[]]
@@ -16,6 +17,16 @@ export class ChangeStream {
 
   constructor(world: World) {
     this.#world = world
+  }
+
+  /** Where parts of the SQLite store note their changes. */
+  get asLedger(): SqliteChanges {
+    const ledger = {
+      nextVersion: () => this.#last + 1,
+      note: (_: number, kind: ChangeKind, account: string, id: string) => this.add(kind, account, id),
+      tell: async () => {},
+    }
+    return ledger as unknown as SqliteChanges
   }
 
   subscribe(process: Process, look: () => void): void {

@@ -11,7 +11,6 @@ import { type Store, StoreUnreachable } from '../../src/store/contract/store.ts'
 import type { Credential, CredentialKind, Exchange, Exchanged } from '../../src/store/records/credential.ts'
 import { everybody } from '../../src/store/records/people.ts'
 import { RedisChanges } from '../../src/store/redis/changes.ts'
-import type { SqliteChanges } from '../../src/store/sqlite/changes.ts'
 import { SqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { Database } from '../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../src/store/sqlite/database/migrate.ts'
@@ -94,13 +93,7 @@ class Schedule {
   constructor(world: World, db: Database) {
     this.#world = world
     this.#stream = new ChangeStream(world)
-    const changes = {
-      nextVersion: () => 1,
-      note: (_: number, kind: 'credential', account: string, id: string) =>
-        this.#stream.add(kind, account, id),
-      tell: async () => {},
-    }
-    this.#credentials = new SqliteCredentials(db, changes as unknown as SqliteChanges, world.outside.clock)
+    this.#credentials = new SqliteCredentials(db, this.#stream.asLedger, world.outside.clock)
     const { network } = world
     network.maxDelay = [0, 20, 150][world.below(3)]!
     network.lost = world.maybe() ? 0.05 : 0

@@ -3,6 +3,7 @@
 import { simulate as budgets } from '../help/budget-schedule.ts'
 import { simulate as exchange } from './exchange.ts'
 import { simulate as revocation } from './revocation.ts'
+import { simulate as secrets } from './secrets.ts'
 import type { Outcome } from './world.ts'
 
 type Simulate = (seed: number, options?: { readonly traces?: boolean }) => Promise<Outcome>
@@ -11,4 +12,5 @@ export const scenarios: ReadonlyMap<string, Simulate> = new Map<string, Simulate
   ['budgets', budgets],
   ['revocation', revocation],
   ['exchange', exchange],
+  ['secrets', secrets],
 ])
