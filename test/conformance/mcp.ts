@@ -1,12 +1,12 @@
-// The whole conformance suite of the Model Context Protocol, at two servers and at their routes, and at the authorization server: node test/conformance/mcp.ts
+// The whole conformance suite of the Model Context Protocol, at two servers and at their routes, at the authorization server, and for a client behind a route: node test/conformance/mcp.ts
 //
 // Prints what fails, and says where. Ends with code 1 if anything fails at a route alone.
 
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { settle as settleTown } from '../journeys/mcp-town.ts'
 import { runAuthorizationSuite } from './mcp/authorize.ts'
-import { failuresIn, runSuite } from './mcp/suite.ts'
+import { failuresIn, runClientSuite, runSuite } from './mcp/suite.ts'
 import { settle } from './mcp/town.ts'
 
 test('what passes at a server passes at its route', async t => {
@@ -39,4 +39,24 @@ test('the authorization server passes, for an agent that asks for a token for a 
     // Documents of clients are off in this gateway.
     ['authorization-server-metadata-endpoint', 'authorization-server-metadata-cimd', 'WARNING'],
   ])
+})
+
+test('what the suite sees of a client, it sees of the client behind a route', async t => {
+  for (const [scenario, revision] of [
+    ['initialize', '2025-11-25'],
+    ['tools_call', '2025-11-25'],
+    ['tools_call', '2026-07-28'],
+    ['request-metadata', '2026-07-28'],
+    ['http-standard-headers', '2026-07-28'],
+    ['http-custom-headers', '2026-07-28'],
+  ] as const) {
+    const [direct, route] = [
+      await runClientSuite('direct', revision, scenario),
+      await runClientSuite('route', revision, scenario),
+    ]
+    const statuses = (outcomes: typeof direct) => [...outcomes].map(([name, { status }]) => [name, status])
+    ok([...direct.values()].some(({ status }) => status === 'SUCCESS'))
+    deepEqual(statuses(route), statuses(direct))
+    for (const [check, why] of failuresIn(route)) t.diagnostic(`the client too: ${check}: ${why}`)
+  }
 })

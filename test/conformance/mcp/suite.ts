@@ -1,4 +1,4 @@
-// Runs the conformance suite of the Model Context Protocol against a server, as a process of its own.
+// Runs the conformance suite of the Model Context Protocol against a server or a client, as a process of its own.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,16 +19,28 @@ interface Check {
 export type Outcomes = ReadonlyMap<string, Check>
 
 /** Runs all that a revision requires, or one scenario of it. */
-export async function runSuite(url: string, revision: string, scenario?: string): Promise<Outcomes> {
+export function runSuite(url: string, revision: string, scenario?: string): Promise<Outcomes> {
+  const which =
+    scenario === undefined
+      ? ['--requirements', revision]
+      : ['--scenario', scenario, '--spec-version', revision]
+  return run(['server', '--url', url, ...which])
+}
+
+/** Runs a scenario for a client, which gets to the suite's own server at once or through a route. */
+export function runClientSuite(
+  way: 'direct' | 'route',
+  revision: string,
+  scenario: string,
+): Promise<Outcomes> {
+  const command = `${process.execPath} ${join(import.meta.dirname, 'client.ts')} ${way}`
+  return run(['client', '--command', command, '--scenario', scenario, '--spec-version', revision])
+}
+
+async function run(args: readonly string[]): Promise<Outcomes> {
   const folder = mkdtempSync(join(tmpdir(), 'conformance-'))
   try {
-    const which =
-      scenario === undefined
-        ? ['--requirements', revision]
-        : ['--scenario', scenario, '--spec-version', revision]
-    const child = spawn(process.execPath, [program, 'server', '--url', url, '-o', folder, ...which], {
-      stdio: 'ignore',
-    })
+    const child = spawn(process.execPath, [program, ...args, '-o', folder], { stdio: 'ignore' })
     await once(child, 'close')
     return outcomesIn(folder)
   } finally {
@@ -44,8 +56,8 @@ export function failuresIn(outcomes: Outcomes): ReadonlyMap<string, string> {
 
 export function outcomesIn(folder: string): Outcomes {
   const outcomes = new Map<string, Check>()
-  for (const file of globSync('*server-*/checks.json', { cwd: folder })) {
-    const scenario = /^(?:authorization-)?server-(.*)-\d{4}-\d\d-\d\dT/.exec(file)![1]!
+  for (const file of globSync('*/checks.json', { cwd: folder })) {
+    const scenario = /^(?:(?:authorization-)?server-)?(.*)-\d{4}-\d\d-\d\dT/.exec(file)![1]!
     const counts = new Map<string, number>()
     for (const check of JSON.parse(readFileSync(join(folder, file), 'utf8')) as Check[]) {
       const n = (counts.get(check.id) ?? 0) + 1
