@@ -256,6 +256,7 @@ test('a connection that shows API tokens and access tokens in turn gets each for
       [api.value, api.token.id],
     ] as const) {
       await verifier.verify(shownNow, here, 'ai', shown)
+      verifier.verify(shownNow, here, 'ai', shown)
       const again = verifier.verify(shownNow, here, 'ai', shown) as Token
       assert.equal(again.actor === undefined ? again.id : undefined, id)
       assert.equal(shown.value, shownNow)
