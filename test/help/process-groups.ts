@@ -45,9 +45,11 @@ export function processGroups(): readonly Group[] {
   return [...first!.flat(), ...mixed(others!)]
 }
 
-/** Pages of the dashboard that share a process, and a browser, whose start would cost them as much as what they try. */
+/** Tests of single pages share a process, and a browser, whose start would cost them as much as what they try. */
 export function sharesBrowser(file: string): boolean {
-  return /^test\/dashboard\/.*\.browser\.test\.ts$/.test(file) && !longest.has(file)
+  return (
+    /^test\/(?:dashboard|errors|pages|oauth-server)\/.*\.browser\.test\.ts$/.test(file) && !longest.has(file)
+  )
 }
 
 /** Spreads each list evenly: groups compute, and who is alone mostly waits for the processes that it has started. */
