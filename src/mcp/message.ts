@@ -40,10 +40,14 @@ export function readMessages(body: Buffer): McpBody | McpFault {
   if (scanned.length === 0) return invalidRequest('A batch must not be empty.')
   if (scanned.length > mostMessages) return invalidRequest(`A batch has at most ${mostMessages} messages.`)
   const messages: McpMessage[] = []
+  let targets = 0
   for (const one of scanned) {
     const message = readMessage(one)
     if (isMcpFault(message)) return scan.isBatch ? { ...message, id: null } : message
     messages.push(message)
+    targets += message.targets.length
+    if (targets > mostTargets)
+      return invalidRequest(`A batch asks for at most ${mostTargets} things by name.`)
   }
   return { isBatch: scan.isBatch, messages }
 }
@@ -89,7 +93,7 @@ function targetsOf(method: string, scanned: ScannedMessage): readonly McpTarget[
     case 'subscriptions/listen': {
       const { subscriptions } = scanned
       const isList = !scanned.isMisshapen('notifications') && !scanned.isMisshapen('subscriptions')
-      if (!isList || subscriptions.length > mostSubscriptions) return null
+      if (!isList || subscriptions.length > mostTargets) return null
       return subscriptions.includes(null)
         ? null
         : subscriptions.map(name => ({ kind: 'resource', name: name! }))
@@ -148,4 +152,5 @@ export function repeatsName(method: string): boolean {
 
 const none: readonly McpTarget[] = []
 const mostMessages = 100
-const mostSubscriptions = 100
+/** Of all messages together: each is judged by all rules. */
+const mostTargets = 100

@@ -22,6 +22,11 @@ function faultOf(body: string | Buffer): [code: number, id: string | null] | nul
 
 const call = (more: string, id = '1'): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call",${more}}`
 
+const subscribed = (count: number): string => {
+  const params = { notifications: { resourceSubscriptions: Array(count).fill('u') } }
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params })
+}
+
 const complete = (ref: string): string =>
   `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{${ref}}}}`
 
@@ -109,6 +114,7 @@ describe('a body is refused', () => {
     ['that is an empty batch', '[]', -32600],
     ['with a message that is no object', `[${call(named)},1]`, -32600],
     ['that is too long a batch', `[${Array.from({ length: 101 }, () => call(named)).join()}]`, -32600],
+    ['that asks for too many things', `[${subscribed(60)},${subscribed(41)}]`, -32600],
     ['with two methods', call(`"method":"tools/list",${named}`), -32600, '1'],
     ['with a method in another case', call(`"Method":"tools/list",${named}`), -32600, '1'],
     ['with a method in letters that look alike', call(`"param\u017f":{},${named}`), -32600, '1'],

@@ -137,6 +137,22 @@ test('a resource is the same in all spellings that a URL parser takes for it', a
   assert.deepEqual(await few.statuses({}, ...same.map(read)), [200, 403, 200, 403, 403])
 })
 
+test('patterns of rules take no longer than a request may, and then allow nothing', async t => {
+  const searching = Array.from({ length: 100 }, (_, i) => ({
+    ...{ targets: [{ kind: 'resource', pattern: `*sec${i}*` } as const], action: 'deny' as const },
+  }))
+  const long = Array.from({ length: 100 }, (_, i) => `${'se'.repeat(4_000)}${i}`)
+  const listen = (uris: readonly string[]) =>
+    message('subscriptions/listen', { notifications: { resourceSubscriptions: uris } })
+  const denying = await start(t, searching, 'allow')
+  const short = Array.from({ length: 100 }, (_, i) => `file:///a/${i}`)
+  assert.deepEqual(await denying.statuses({}, listen(short), listen(long)), [200, 403])
+  const some = { targets: [{ kind: 'resource', pattern: '*e*' } as const] }
+  const allowed = [...searching, some].map(rule => ({ ...rule, action: 'allow' as const }))
+  const allowing = await start(t, allowed, 'deny')
+  assert.deepEqual(await allowing.statuses({}, listen(short), listen(long)), [200, 403])
+})
+
 test('of a batch, the strictest decides', async t => {
   const rules = [{ targets: tool('a'), action: 'deny' } as const, { targets: tool('b'), scopes: ['b.use'] }]
   const { ask, origin } = await start(t, rules, 'allow')

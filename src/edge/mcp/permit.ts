@@ -1,7 +1,9 @@
 // Whether whom the gates let in may ask this of the MCP server.
 
+import type { Glob } from '../../base/text/glob.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { McpFacts } from '../../expression/expression.ts'
+import { Work } from '../../expression/work-budget.ts'
 import type { McpTarget } from '../../mcp/message.ts'
 import { challengeOf } from '../../oauth/grants/protected-resource.ts'
 import { type Claims, scopesIn } from '../../protect/claims.ts'
@@ -28,10 +30,14 @@ function judge(x: Exchange, { request }: McpExchange, { rules, otherwise }: McpR
   const claims = x.admission?.claims ?? noClaims
   const scopes = new Set<string>()
   const rates: MeterRule[] = []
+  const searches = new Work(maxSearches)
   for (const { method, targets, isPreliminary } of operationsIn(request!)) {
     const counted = new Set<MeterRule>()
     for (const target of targets) {
-      const fitting = rulesFor(x, factsOf(method, target, request!.version, claims), target, rules)
+      const fitting = rulesFor(x, factsOf(method, target, request!.version, claims), target, {
+        rules,
+        searches,
+      })
       const last = fitting.at(-1)?.action ?? null
       if (last === 'deny') return refuseByRule(fitting.at(-1)!.number)
       if (last === null && otherwise === 'deny' && !isPreliminary) return refuseByRule(null)
@@ -51,23 +57,41 @@ function rulesFor(
   x: Exchange,
   facts: McpFacts,
   target: McpTarget | null,
-  rules: readonly McpRule[],
+  { rules, searches }: { readonly rules: readonly McpRule[]; readonly searches: Work },
 ): readonly McpRule[] {
   const fitting: McpRule[] = []
   for (const rule of rules) {
-    if (!concerns(rule, facts.mcp.method, target) || !applies(x, rule, facts)) continue
+    if (!concerns(rule, facts.mcp.method, target, searches) || !applies(x, rule, facts)) continue
     fitting.push(rule)
     if (rule.action !== null) break
   }
   return fitting
 }
 
-function concerns({ methods, targets }: McpRule, method: string, target: McpTarget | null): boolean {
-  if (methods !== null && !methods.some(glob => glob.matches(method))) return false
-  if (targets === null) return true
-  return (
-    target !== null && targets.some(({ kind, glob }) => kind === target.kind && glob.matches(target.name))
+/** Steps for the patterns of all rules, about 10 ms: a request may have many long names. */
+const maxSearches = { file: 400_000, api: 0 }
+
+/** A rule whose patterns would take too long concerns what it forbids or demands, and not what it allows. */
+function concerns(rule: McpRule, method: string, target: McpTarget | null, searches: Work): boolean {
+  const { methods, targets, action } = rule
+  const ofKind = targets?.filter(({ kind }) => kind === target?.kind) ?? null
+  const isOf = methods === null || isAmong(methods, method, searches)
+  if (isOf === false || ofKind === null) return isOf ?? action !== 'allow'
+  const isAbout = isAmong(
+    ofKind.map(({ glob }) => glob),
+    target?.name ?? '',
+    searches,
   )
+  return isAbout === false ? false : ((isOf && isAbout) ?? action !== 'allow')
+}
+
+/** Null if too few steps are left to tell. */
+function isAmong(globs: readonly Glob[], text: string, searches: Work): boolean | null {
+  for (const glob of globs) {
+    if (!searches.take(glob.workFor(text.length))) return null
+    if (glob.matches(text)) return true
+  }
+  return false
 }
 
 /** A condition that fails is true where it forbids or demands, and false where it allows. */
