@@ -352,7 +352,7 @@ test('with the gateway that npm start starts', async t => {
     for (const line of lines) {
       const { stdout } = await run('sh', ['-c', `${line} --url http://${running.admin}`], { cwd: root, env })
       assert.match(stdout, /^It would pass, to http:\/\/127\.0\.0\.1:1\.\n/, line)
-      assert.match(stdout, /^18 Request to the origin +passes /m, line)
+      assert.match(stdout, /^20 Request to the origin +passes /m, line)
     }
   })
 

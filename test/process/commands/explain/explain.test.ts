@@ -55,7 +55,7 @@ test('a request that would pass: each step, its limits, and where it goes', asyn
     stdout,
     /^2 Host and route +passes +Route \/\. \(file\) host shop\.main\.test: \*\.main\.test; path \/a\/\/b read as \/a\/b: \/;/m,
   )
-  assert.match(stdout, /^18 Request to the origin +passes +Sent to the origin\.$/m)
+  assert.match(stdout, /^20 Request to the origin +passes +Sent to the origin\.$/m)
   assert.match(stdout, /^request line +GET \/a\/\/b with its query$/m)
   assert.match(stdout, /^compression +none: The request has no Accept-Encoding\.$/m)
   assert.match(stdout, /^field added +X-Forwarded-For: 203\.0\.113\.7$/m)
