@@ -381,7 +381,7 @@ function asList(tree: Tree): string {
 }
 
 function thereIs(key: string, whole: Form): string {
-  const places = placesOf(key, whole)
+  const places = placesOf(key, whole).map(place => (place === key ? `${key} at the top level` : place))
   if (places.length === 0 || places.length > 3) return ''
   const [last, ...others] = places.toReversed()
   return `; there ${others.length > 0 ? 'are' : 'is'} ${[others.toReversed().join(', '), last].filter(Boolean).join(' and ')}`
