@@ -224,6 +224,8 @@ test('the page names what the app gets access to, unless it only learns who sign
   assert.equal(await access(), 'AI gateways')
   interactions.step = { ...consent, apis: ['management'] }
   assert.equal(await access(), 'The management API')
+  interactions.step = { ...consent, apis: [], resources: ['https://api.example.com/orders'] }
+  assert.equal(await access(), 'https://api.example.com/orders')
   const scopes = consent.scopes.filter(({ id }) => id === 'openid' || id === 'offline_access')
   interactions.step = { ...consent, scopes }
   assert.equal(await access(), undefined)

@@ -117,8 +117,9 @@ function rememberedNote({ remembered, redirectUri }: ConsentView): HtmlValue {
 }
 
 function access({ apis, resources, scopes }: ConsentView): HtmlValue {
-  const isSignIn = scopes.every(({ id }) => ofSignIn.has(id)) && apis.length > 1
-  return isSignIn ? null : capitalized(wordsOf(apis, resources))
+  if (scopes.every(({ id }) => ofSignIn.has(id)) && apis.length > 1) return null
+  const words = wordsOf(apis, resources)
+  return apis.length === 0 && resources.length > 0 ? words : capitalized(words)
 }
 
 const ofSignIn: ReadonlySet<string> = new Set(['openid', 'email', 'profile', 'offline_access'])
