@@ -1,10 +1,11 @@
 // The rules of an MCP server: who may ask what of it, with which scopes, and how often.
 
 import { Glob } from '../../../base/text/glob.ts'
+import { didYouMean } from '../../../base/text/nearest.ts'
 import { type Findings, stepInto } from '../../file/mistake.ts'
 import type { RateLimitConfig } from '../../model/limit-config.ts'
 import type { McpRuleConfig, McpTargetPattern } from '../../model/mcp-config.ts'
-import type { ProtectConfig } from '../../model/protect-config.ts'
+import { type ProtectConfig, roleNames } from '../../model/protect-config.ts'
 import { mcpCondition } from '../../shape/expression-shape.ts'
 import { refuseRepeats, refuseUnknown } from '../../shape/name-checks.ts'
 import { limitWork, type WorkSum } from '../../shape/rule-cost.ts'
@@ -54,6 +55,7 @@ export function resolveMcpRules(
       if (demand !== null && action?.value === 'deny')
         findings.flaw(demand, 'means nothing where action is deny')
     if (scopes !== null && action?.value !== 'deny') checkScopes(scopes, of, findings)
+    if (when !== null) checkRoles(when, of, findings)
     return {
       methods,
       targets: targetsOf(value),
@@ -97,6 +99,21 @@ function checkScopes(
     findings.flaw(place, 'needs a gate for tokens with scopes: jwt, or token with scopes')
   else if (!isForeign) for (const scope of scopes) refuseUnknown(scope, known, 'a scope', findings)
   refuseRepeats(scopes, 'a scope can be listed only once', findings)
+}
+
+/** A rule that denies a role that does not exist would deny nobody; roles of foreign tokens are not known. */
+function checkRoles(
+  when: NonNullable<RuleSettings['when']>,
+  { protect }: OfMcpRules,
+  findings: Findings,
+): void {
+  if (protect === null || protect.some(({ kind }) => kind === 'jwt')) return
+  const named = when.value.text.matchAll(/["']([^"'\\]*)["']\s*in\s+claims\.roles\b/g)
+  const roles: readonly string[] = roleNames
+  const unknown = named.map(([, name = '']) => name).find(name => !roles.includes(name))
+  if (unknown === undefined) return
+  const hint = didYouMean(unknown, roles)
+  findings.flaw(when, `must compare claims.roles with roles (${roles.join(', ')}); got ${when.shown}${hint}`)
 }
 
 /** Characters of a usual name. */
