@@ -4,7 +4,7 @@ import { isLoopback } from '../shape/host-rules.ts'
 import type { Findings } from '../file/mistake.ts'
 import { endFlaw, keySetting, needsKey } from '../settings/ai-rules.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'
-import type { ProviderSettings, Settings } from '../settings/schema.ts'
+import type { ProviderSettings, Settings, ZoneSettings } from '../settings/schema.ts'
 import type { Placed } from '../shape/shape.ts'
 import { refersOtherwise } from '../shape/value-hints.ts'
 import type { TlsSettings } from '../settings/tls-settings.ts'
@@ -22,6 +22,7 @@ export function warn(settings: Settings, findings: Findings): void {
   warnOfModels(settings.ai, findings)
   warnOfRules(settings, findings)
   warnOfOpenSignIn(settings, findings)
+  warnOfLocalIssuer(settings, findings)
 }
 
 function warnOfOpenTrust({ trusted_proxies: networks, client_address }: Settings, findings: Findings): void {
@@ -130,12 +131,7 @@ function sendsKeysInTheClear({ url, keys, entra, service_account: account }: Pro
 /** Whether a condition holds for all cannot be decided. */
 function warnOfOpenSignIn({ zones, people }: Settings, findings: Findings): void {
   if (people.sign_up.value !== 'open') return
-  const holders = (zones?.value ?? []).flatMap(({ value: zone }) => [
-    zone,
-    ...zone.routes.map(({ value }) => value),
-  ])
-  for (const { value: gate } of holders.flatMap(({ protect }) => protect?.value ?? [])) {
-    const { sign_in: signIn } = gate
+  for (const { sign_in: signIn } of (zones?.value ?? []).flatMap(({ value }) => gatesOf(value))) {
     if (signIn === null) continue
     const { members_of: accounts, email_domains: domains, when } = signIn.value
     if (accounts.length > 0 || domains.length > 0 || when !== null || findings.concern(signIn.path)) continue
@@ -144,4 +140,29 @@ function warnOfOpenSignIn({ zones, people }: Settings, findings: Findings): void
       'people.sign_up is open, so anyone can become a user and pass: set members_of, email_domains or when',
     )
   }
+}
+
+function gatesOf({ protect, routes }: ZoneSettings) {
+  const lists = [protect, ...routes.map(({ value }) => value.protect)]
+  return lists.flatMap(gates => gates?.value ?? []).map(({ value }) => value)
+}
+
+/** Warns once of each zone: without an issuer, the side port is named, which others cannot reach. */
+function warnOfLocalIssuer({ zones, oauth, dashboard }: Settings, findings: Findings): void {
+  if (oauth.issuer !== null) return
+  for (const zone of zones?.value ?? []) {
+    if (zone.value.hosts.every(({ value }) => isOfThisMachine(value))) continue
+    const gates = gatesOf(zone.value)
+    const signIn = dashboard.host === null ? gates.find(({ sign_in: gate }) => gate !== null)?.sign_in : null
+    const token = gates.find(({ token }) => (token?.value.scopes ?? null) !== null)?.token
+    if (signIn)
+      findings.warn(signIn, 'without oauth.issuer, people on other machines cannot sign in: set oauth.issuer')
+    else if (token)
+      findings.warn(token, 'without oauth.issuer, apps on other machines cannot get tokens: set oauth.issuer')
+  }
+}
+
+/** Browsers look for names below localhost on their own machine. */
+function isOfThisMachine(host: string): boolean {
+  return isLoopback(host) || host.endsWith('.localhost')
 }
