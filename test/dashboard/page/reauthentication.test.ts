@@ -75,6 +75,7 @@ const effects: Readonly<Record<string, Effect>> = {
   '/members/{member}/link': 'opens',
   '/members/{member}/sign-out': 'ends',
   '/members/{member}/remove': 'ends',
+  '/apps/unregistered': 'opens',
   '/apps/{grant}/end': 'ends',
   '/first-steps/hide': 'sets',
   '/custom-providers/~new': 'opens',
