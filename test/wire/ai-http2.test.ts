@@ -83,10 +83,9 @@ test('a call goes to its provider as over HTTP/1.1, its credential in no table o
     ['/chat/completions', 'Bearer sk-ours', 'a', undefined],
   )
   assert.doesNotMatch(JSON.stringify(asked), /svct_|svc-aig|forwarded/)
-  assert.deepEqual(
-    asked.map(fields => fields[sensitiveHeaders]),
-    [['authorization'], ['x-api-key'], ['x-goog-api-key'], ['x-goog-api-key'], [':path']],
-  )
+  const credentials = ['authorization', 'x-api-key', 'x-goog-api-key', 'x-goog-api-key', ':path']
+  for (const [i, fields] of asked.entries())
+    assert.ok((fields[sensitiveHeaders] as readonly string[]).includes(credentials[i]!), credentials[i]!)
   const entries = await ai.logged(5)
   assert.deepEqual(new Set(entries.map(({ success }) => success)), new Set([true]))
   const { tokensIn, tokensOut } = entries.at(-1)!
