@@ -27,6 +27,7 @@ export class Trust implements StoreTrust {
   readonly #degradation: Degradation
   readonly #listeners = new Set<() => void>()
   #seen: Seen | null = null
+  #isAhead = false
   #doubt: Doubt | null = null
 
   constructor(degradation: Degradation) {
@@ -41,8 +42,14 @@ export class Trust implements StoreTrust {
     return this.#doubt !== null
   }
 
+  /** Whether the store had changes when it was last read that are not known to be confirmed. */
+  get isAhead(): boolean {
+    return this.#isAhead
+  }
+
   expect(seen: Seen): void {
     this.#seen = seen
+    this.#isAhead = false
     this.#settle(null)
     for (const listener of [...this.#listeners]) listener()
   }
@@ -60,9 +67,9 @@ export class Trust implements StoreTrust {
 
   /**
    * Throws `StoreDegraded` unless the mark, read after the data, includes everything seen before the request.
-   * Anything newer counts as seen from now on.
+   * A newer one counts as seen from now on if it is confirmed; otherwise a failover may undo it.
    */
-  check(mark: Mark | null, seenBefore: Seen): void {
+  check(mark: Mark | null, seenBefore: Seen, isConfirmed = true): void {
     const seen = this.#seen ?? seenBefore
     const doubt = doubtOf(mark ?? nothing, seenBefore)
     const doubtNow = doubtOf(mark ?? nothing, seen)
@@ -72,10 +79,20 @@ export class Trust implements StoreTrust {
     const isLate = doubt === null && doubtNow !== null
     if (isLate) return
     if (doubt?.code === 'store_older' && !seen.isBehind) this.#seen = { ...seen, isBehind: true }
-    if (doubt === null && (seen.isBehind || mark!.generation > seen.generation))
-      this.#seen = { ...mark!, identity: seen.identity, isBehind: false }
+    if (doubt === null && seen.isBehind) this.#seen = { ...seen, isBehind: false }
     this.#settle(doubt)
     if (doubt !== null) throw new StoreDegraded(doubt)
+    this.#isAhead = mark!.generation > seen.generation
+    if (isConfirmed) this.confirm(mark, seenBefore)
+  }
+
+  /** Counts a mark as seen whose changes are all confirmed, unless it lacks what was seen. */
+  confirm(mark: Mark | null, seenBefore: Seen): void {
+    const seen = this.#seen ?? seenBefore
+    if (mark === null || mark.generation <= seen.generation) return
+    if (doubtOf(mark, seenBefore) !== null || doubtOf(mark, seen) !== null) return
+    this.#seen = { ...mark, identity: seen.identity, isBehind: false }
+    this.#isAhead = false
   }
 
   /** Throws `StoreDegraded` while the store is doubted, for data that is read without its mark. */

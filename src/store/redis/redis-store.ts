@@ -150,7 +150,8 @@ export class RedisStore implements Store {
     this.#writes = new DurableWrites(writes, this.#replicas, durable)
     // Calls wait for them, and what a crash loses of them is reported again.
     this.#spending = new DurableWrites(spending, this.#replicas, { ...durable, isForDisk: false })
-    const [reader, bulk] = [new TrustedReader(records, this.trust), new TrustedReader(logs, this.trust)]
+    const readerOf = (connection: Connection) => new TrustedReader(connection, this.trust, this.#replicas)
+    const [reader, bulk] = [readerOf(records), readerOf(logs)]
     const parts = [reader, this.#writes, clock] as const
     this.answers = new RedisAnswers(records, logs, clock)
     this.claims = new RedisClaims({ reader, writes: this.#writes, quick: this.#spending }, clock)

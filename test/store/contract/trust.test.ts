@@ -68,3 +68,28 @@ test('what was asked for while a store lacked changes does not bring the doubt b
   trust.check(at(11), trust.seen!)
   assert.deepEqual([trust.seen, codes()], [seen(11), []])
 })
+
+test('a change that is not confirmed may be missing again, until it is confirmed', () => {
+  const { trust, codes } = start(10)
+  trust.check(at(11, 'undone'), trust.seen!, false)
+  assert.deepEqual([trust.seen, trust.isAhead], [seen(10), true])
+  trust.check(at(10), trust.seen!, false)
+  assert.deepEqual([trust.seen, trust.isAhead, codes()], [seen(10), false, []])
+  trust.check(at(11), trust.seen!, false)
+  trust.confirm(at(11), trust.seen!)
+  assert.deepEqual([trust.seen, trust.isAhead], [seen(11), false])
+  for (const mark of [at(10), at(11, 'undone'), null])
+    assert.throws(() => trust.check(mark, trust.seen!, false), { name: 'StoreDegraded' })
+})
+
+test('a confirmed mark says nothing of a store that lacks changes, or of another one', () => {
+  const { trust } = start(10)
+  const asked = trust.seen!
+  trust.confirm(at(11, '11', 'b'.repeat(32)), asked)
+  trust.confirm(at(9), asked)
+  trust.confirm(null, asked)
+  assert.deepEqual(trust.seen, seen(10))
+  assert.throws(() => trust.check(at(9), trust.seen!, false), { name: 'StoreDegraded' })
+  trust.confirm(at(11), asked)
+  assert.deepEqual([trust.seen, trust.isDoubted], [{ ...seen(10), isBehind: true }, true])
+})

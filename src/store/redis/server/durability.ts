@@ -243,8 +243,9 @@ export class DurableWrites {
       if (typeof facts[0] === 'string') this.#factCommands = fewFacts
     }
     const needed = this.#replicas.needed ?? 1
+    const isDue = isOld || this.#refusal !== null || this.#options.trust.isAhead
     if (followers < needed) this.#refusal = lackOf(followers, needed)
-    else if (isOld || this.#refusal !== null) this.#join({ ...onlyProof, isForDisk: false }).catch(ignore)
+    else if (isDue) this.#join({ ...onlyProof, isForDisk: false }).catch(ignore)
     return this.#settings!
   }
 
@@ -303,18 +304,21 @@ export class DurableWrites {
     const isTry = asks.every(({ script }) => script === null)
     const proof = waits.length > 0 || isTry ? proofCommands(waits, this.#factCommands) : []
     const end = this.#options.clock.monotonic() + timeout / 2
-    const seen = isTry ? null : this.#options.trust.seen
+    const { trust } = this.#options
+    const { seen } = trust
+    // Read before the proof, which thus covers all changes up to the mark.
     const marked = seen === null ? [] : [readingOfMark]
-    const commands = [...asks.map(ask => this.#commandOf(ask)), ...proof, ...marked]
+    const commands = [...asks.map(ask => this.#commandOf(ask)), ...marked, ...proof]
     const results = await this.#connection.runTogether(commands, timeout + (disk ? diskTimeout : 0))
-    const [replies, proofs] = [
-      results.slice(0, asks.length),
-      results.slice(asks.length, commands.length - marked.length),
-    ]
+    const [replies, proofs] = [results.slice(0, asks.length), results.slice(asks.length + marked.length)]
     if (isMoved(proofs[0])) return this.#follow(replies)
     if (proofs.length > 0) await this.#expectProof(proofs, { disk, needed, end })
     if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed())
-    return seen === null ? replies : this.#trusted(replies, results.at(-1), seen)
+    if (seen === null) return replies
+    const mark = results[asks.length]
+    if (!isTry) return this.#trusted(replies, mark, seen)
+    trust.confirm(markIn(mark), seen)
+    return replies
   }
 
   /** Checks by the mark that the writes reached the expected store; rejects them otherwise. */

@@ -147,6 +147,48 @@ test('a write counts once a replica has it, and not before', async t => {
   assert.equal(await store.tokens.insert(token()), true)
 })
 
+test('a change that was only read is expected again as soon as the replicas have it, and not before', async t => {
+  const primary = await startRedis(t, { aof: false })
+  const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  const [reader, writer] = await Promise.all([openRedis(t, primary.url), openRedis(t, primary.url)])
+  reader.trust.expect(await reader.adopt())
+  const [kept, unconfirmed, later] = [token(), token(), token()]
+  const readerExpects = (generation: number) => until(() => reader.trust.seen?.generation === generation)
+  const comesBackOlder = async () => {
+    await primary.restart()
+    await replicates(primary)
+    await until(() => !reader.isUnreachable && !writer.isUnreachable)
+  }
+  assert.equal(await writer.tokens.insert(kept), true)
+  await readerExpects(1)
+  await primary.ask('SAVE')
+
+  replica.stop()
+  await assert.rejects(writer.tokens.insert(unconfirmed), StoreUnreachable)
+  assert.deepEqual(await reader.tokens.findByDigest(unconfirmed.digest), unconfirmed)
+  assert.equal(reader.trust.seen?.generation, 1)
+  // Before the replica could confirm it after all.
+  await primary.kill()
+  await replica.restart()
+  await comesBackOlder()
+  assert.deepEqual(await reader.tokens.findByDigest(kept.digest), kept)
+  assert.deepEqual(reader.degradation.reasons, [])
+
+  const isWritten = () =>
+    writer.tokens.insert(later).then(
+      () => true,
+      () => false,
+    )
+  await until(isWritten)
+  await readerExpects(2)
+  await comesBackOlder()
+  await assert.rejects(reader.tokens.findByDigest(kept.digest), {
+    message:
+      'the store is older than this machine has seen it: generation 1, seen 2: the last change is missing',
+  })
+})
+
 test('a connection that ends while a proof is awaited is not said to be a refusal', async t => {
   const primary = await startRedis(t)
   const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })

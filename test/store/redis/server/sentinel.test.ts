@@ -52,14 +52,19 @@ test('Sentinels with a password of their own are shown it', async t => {
   assert.equal(await store.tokens.insert(token()), true)
 })
 
-test('a store on the side of an old primary calls unknown tokens and records unknown, and never missing', async t => {
+test('a store on the side of an old primary calls unknown tokens and records unknown, never missing, and misses no change that was only read', async t => {
   const net = await startSentinelNet(t, { args: ['--repl-timeout', '2'] })
   const store = await openRedis(t, net.url, 2_000)
+  store.trust.expect(await store.adopt())
   const kept = token()
   assert.equal(await store.tokens.insert(kept), true)
   assert.equal(await store.tokens.findByDigest(token().digest), null)
   const old = await net.primary()
   net.network.isolate(old.address, net.clientAddress)
+  const unconfirmed = assert.rejects(store.tokens.insert(token()), StoreUnreachable)
+  await until(async () => (await store.mark())?.generation === 2)
+  await store.accounts.list()
+  assert.equal(store.trust.seen?.generation, 1)
   let isReplaced = false
   const replaced = until(async () => (await net.primary().catch(() => old)) !== old).then(() => {
     isReplaced = true
@@ -72,7 +77,7 @@ test('a store on the side of an old primary calls unknown tokens and records unk
     assert.deepEqual([byDigest.status, byId.status], ['rejected', 'rejected'])
     await new Promise(setImmediate)
   }
-  await replaced
+  await Promise.all([replaced, unconfirmed])
   assert.equal(store.isUnreachable, true)
   assert.match(String(store.refusal), /^0 of 3 Sentinels/)
   net.network.heal()
@@ -82,6 +87,8 @@ test('a store on the side of an old primary calls unknown tokens and records unk
       () => false,
     ),
   )
+  assert.deepEqual(await store.tokens.findByDigest(kept.digest), kept)
+  assert.deepEqual([store.trust.seen?.generation, store.degradation.reasons], [1, []])
 })
 
 test('a scan with 20,000 unknown tokens has the server prove itself twenty times a second at most', async t => {
