@@ -106,6 +106,7 @@ test('pages of the site itself and of those that are listed may call, and no oth
     'https://app.test.',
   ])
     assert.deepEqual([errorOf(await from(page)).status, page], [403, page])
+  assert.equal(edge.accesses.at(-1)!.cause, 'page of another site')
   assert.equal(origin.requests.length, 3)
 })
 

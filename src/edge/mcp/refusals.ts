@@ -25,12 +25,15 @@ function refused(error: ErrorName, heading: string, detail: string, advice = gui
   return refuse(error, { wording: { heading, detail, guidance: advice } })
 }
 
-export const foreignPage = refused(
-  'forbidden',
-  'A page of another site',
-  'A browser sent the request for a page of a site that may not call this MCP server.',
-  '**Do not retry.** Use a program that is not a page, or have the operator of the server list the site of the page in origins.',
-)
+export const foreignPage: Refusal = {
+  ...refused(
+    'forbidden',
+    'A page of another site',
+    'A browser sent the request for a page of a site that may not call this MCP server.',
+    '**Do not retry.** Use a program that is not a page, or have the operator of the server list the site of the page in origins.',
+  ),
+  cause: { code: 'page of another site' },
+}
 
 export const noWebSocket = refused(
   'bad_request',
