@@ -101,13 +101,18 @@ function checkScopes(
   refuseRepeats(scopes, 'a scope can be listed only once', findings)
 }
 
-/** A rule that denies a role that does not exist would deny nobody; roles of foreign tokens are not known. */
+/** A rule that denies a role that nobody has would deny nobody; roles of foreign tokens are not known. */
 function checkRoles(
   when: NonNullable<RuleSettings['when']>,
   { protect }: OfMcpRules,
   findings: Findings,
 ): void {
   if (protect === null || protect.some(({ kind }) => kind === 'jwt')) return
+  const lacksAccount = protect.some(
+    gate => gate.kind === 'token' && 'scopes' in gate.accepts && gate.accepts.account === null,
+  )
+  if (lacksAccount && /\bclaims(?:\.roles\b|\[["']roles["']\])/.test(when.value.text))
+    return findings.flaw(when, 'with claims.roles needs account in the zone, of which the roles are')
   const named = when.value.text.matchAll(/["']([^"'\\]*)["']\s*in\s+claims\.roles\b/g)
   const roles: readonly string[] = roleNames
   const unknown = named.map(([, name = '']) => name).find(name => !roles.includes(name))
