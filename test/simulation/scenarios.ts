@@ -3,6 +3,7 @@
 import { simulate as budgets } from '../help/budget-schedule.ts'
 import { simulate as exchange } from './exchange.ts'
 import { simulate as limits } from './limits.ts'
+import { simulate as reload } from './reload.ts'
 import { simulate as revocation } from './revocation.ts'
 import { simulate as secrets } from './secrets.ts'
 import type { Outcome } from './world.ts'
@@ -15,4 +16,5 @@ export const scenarios: ReadonlyMap<string, Simulate> = new Map<string, Simulate
   ['exchange', exchange],
   ['secrets', secrets],
   ['limits', limits],
+  ['reload', reload],
 ])

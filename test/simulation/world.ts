@@ -95,6 +95,7 @@ export class World implements Outcome {
   async live(schedule: () => Promise<void>): Promise<void> {
     const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis
     const { now } = Date
+    const { random } = Math
     const start = (work: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) =>
       this.#start(() => work(...args), Math.max(1, ms), false)
     const repeat = (work: () => void, ms: number) => this.#start(work, ms, true)
@@ -108,6 +109,7 @@ export class World implements Outcome {
       clearInterval: stop,
     })
     Date.now = () => this.#current.clock.now()
+    Math.random = this.random
     Object.defineProperty(performance, 'now', { value: () => this.#time, configurable: true })
     try {
       await schedule()
@@ -116,6 +118,7 @@ export class World implements Outcome {
     } finally {
       Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval })
       Date.now = now
+      Math.random = random
       Reflect.deleteProperty(performance, 'now')
     }
   }
