@@ -8,6 +8,7 @@ import { grouped } from '../parts/numbers.ts'
 import { codeBlock } from '../parts/values.ts'
 import { withQuery, paths } from '../page/paths.ts'
 import type { PageRequest } from '../page/page-request.ts'
+import { type CallerName, namesOf } from './mcp-callers.ts'
 import type { Zone } from './zone.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'
 
@@ -55,7 +56,7 @@ export const showMcp = inZone(async (request, zone) => {
             html`A route with <code>mcp</code> knows what clients ask of the server behind it. The operator of this gateway adds it to the zone in the configuration file, and reloads it with <code>gatehouse reload</code>.`,
             codeBlock('In the zone', example),
           )
-        : routePart(request, zone, result)
+        : await routePart(request, zone, result)
     }</div>`,
   }
 })
@@ -65,21 +66,30 @@ const example = `routes:
 `
 
 /** Shows the route of the query, or else the first. */
-function routePart({ account, query }: PageRequest, { name }: Zone, routes: readonly McpRoute[]): Html {
+async function routePart(request: PageRequest, { name }: Zone, routes: readonly McpRoute[]): Promise<Html> {
+  const { account, query } = request
   const chosen = routes.find(({ route }) => route === query.get('route')) ?? routes[0]!
   const path = paths.zoneMcp(account.id, name)
   const others = routes.filter(one => one !== chosen)
+  const callers = chosen.callers.slice(0, mostShown)
+  const names = await namesOf(
+    request,
+    callers.map(({ subject }) => subject),
+  )
   return html`<h2 class="over"><code>${chosen.route}</code></h2>${
     others.length > 0 &&
     html`<p class="aside">Other routes: ${others.map(({ route }, i) => [i > 0 && ', ', html`<a href="${withQuery(path, { route })}"><code>${route}</code></a>`])}</p>`
-  }${tablesOf(chosen)}`
+  }${tablesOf({ ...chosen, callers }, names)}`
 }
 
-function tablesOf({ route, messages, callers, refusals }: McpRoute): Html {
+function tablesOf(
+  { route, messages, callers, refusals }: McpRoute,
+  names: ReadonlyMap<string, CallerName>,
+): Html {
   if (messages.length === 0) return html`<p class="hint">Nothing was asked of it in the last 24 hours.</p>`
   return html`<p class="aside">The last 24 hours, most frequent first, at most ${mostShown} of each.</p>
 ${table(`Asked of ${route}`, messageColumns, messages.slice(0, mostShown))}
-${callers.length > 0 && table(`Callers of ${route}`, callerColumns, callers.slice(0, mostShown))}
+${callers.length > 0 && table(`Callers of ${route}`, callerColumns(names), callers)}
 ${refusals.length > 0 && table(`Refused at ${route}`, refusalColumns, refusals.slice(0, mostShown))}`
 }
 
@@ -103,14 +113,18 @@ const messageColumns = [
   },
 ]
 
-const callerColumns = [
-  {
+function callerColumns(names: ReadonlyMap<string, CallerName>) {
+  const caller = {
     title: 'Caller',
     isName: true,
-    cell: ({ subject }: Caller) => html`<span class="long">${isolated(subject)}</span>`,
-  },
-  ...resultColumns,
-]
+    cell: ({ subject }: Caller) => {
+      const { name, page } = names.get(subject) ?? { name: subject, page: null }
+      const text = isolated(name)
+      return html`<span class="long">${page === null ? text : html`<a href="${page}">${text}</a>`}</span>`
+    },
+  }
+  return [caller, ...resultColumns]
+}
 
 const refusalColumns = [
   { title: 'Refused', isName: true, cell: asked },

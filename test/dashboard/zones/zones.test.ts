@@ -5,6 +5,7 @@ import { zoneWith } from '../../admin/zones/zones.ts'
 import { hostile, mcpTallies } from '../fixtures.ts'
 import { openDashboard } from '../site.ts'
 import { furnishZone } from './zone.ts'
+import { tokenWith } from '../../tokens/token-with.ts'
 
 test('the zones of the account are listed, and found by their names', async t => {
   const { base, get, given } = await openDashboard(t)
@@ -157,4 +158,19 @@ test('what MCP servers were asked is shown by tool and by caller, and what was r
     'Refused Reason Messages other tools/call MCP rule 1 5',
   ])
     assert.ok(text.includes(words), `${words}: ${text}`)
+})
+
+test('callers of MCP servers are shown by the names of members and tokens', async t => {
+  const site = await openDashboard(t)
+  const { base, account, given, kept, clock, user, addPerson } = site
+  furnishZone(given, 'shop')
+  const { token } = tokenWith({ name: 'nightly' })
+  await kept.tokens.insert(token)
+  const stranger = await addPerson(null)
+  const subjects = [`user:${user.id}`, `user:${stranger.id}`, `token:${token.id}`, 'token:x']
+  for (const subject of subjects) await kept.tallies.add(mcpTallies('/mcp', clock.now(), subject))
+  const { text, body } = await site.get(`${base}/zones/main/mcp`)
+  for (const name of [user.email, `user:${stranger.id}`, 'nightly', 'token:x'])
+    assert.ok(text.includes(`${name} 1,207 5 0 0`), `${name}: ${text}`)
+  assert.ok(body.includes(`/dashboard/${account}/tokens/${token.id}"`))
 })
