@@ -114,7 +114,9 @@ test('discovery tells of documents exactly when they are on, and a URL is no cli
   assert.equal((without.token_endpoint_auth_methods_supported as string[]).includes('private_key_jwt'), false)
   const response = await new Browser(off.issuer).get(pathOf(url, pkce().challenge))
   assert.equal(response.status, 400)
-  assert.match(await response.text(), /no client has this client_id/)
+  assert.match(await response.text(), /no client has this client_id: this server takes no documents/)
+  const unknown = await new Browser(off.issuer).get(pathOf('0'.repeat(32), pkce().challenge))
+  assert.doesNotMatch(await unknown.text(), /documents/)
 })
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -1,6 +1,7 @@
 // Why a request failed, for the developer of the app: the library's sentences are short, or for its log.
 
 import { hash } from 'node:crypto'
+import { isDocumentUrl } from '../../oauth/clients/document-url.ts'
 import type { Credential } from '../../store/records/credential.ts'
 import type { OidcError } from './library.ts'
 import { visible } from './scopes.ts'
@@ -35,7 +36,7 @@ function explanationOf(error: string, circumstances: Circumstances): string | nu
         ? faultOfRefreshToken(circumstances)
         : faultOfCode(circumstances)
     case 'invalid_client':
-      return client === null ? 'no client has this client_id' : null
+      return client === null ? reasonOfUnknown(params.client_id) : null
     case 'invalid_token':
       if (presented !== null) return faultOfAudience(presented)
       return authorization === undefined && params.access_token === undefined
@@ -54,6 +55,13 @@ function explanationOf(error: string, circumstances: Circumstances): string | nu
     default:
       return null
   }
+}
+
+/** Where documents are on, one that makes no client has a reason of its own. */
+function reasonOfUnknown(id: unknown): string {
+  const isDocument = typeof id === 'string' && isDocumentUrl(id)
+  const reason = 'no client has this client_id'
+  return isDocument ? `${reason}: this server takes no documents of clients` : reason
 }
 
 function faultOfRefreshToken({ presented, client }: Circumstances): string | null {
