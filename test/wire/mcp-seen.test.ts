@@ -19,7 +19,15 @@ const deny = { methods: null, condition: null, action: 'deny', scopes: [], rate:
 const mcp: McpConfig = {
   bodyLimit: 2 ** 20,
   origins: [],
-  rules: [{ ...deny, targets: [{ kind: 'tool', pattern: 'delete_*' }] }],
+  rules: [
+    {
+      ...deny,
+      targets: [
+        { kind: 'tool', pattern: 'delete_*' },
+        { kind: 'tool', pattern: 'drop' },
+      ],
+    },
+  ],
   otherwise: 'allow',
 }
 
@@ -57,10 +65,10 @@ function counted(edge: Edge): Readonly<Record<string, number>> {
   )
 }
 
-test('messages are counted by method, name and result, and only names that the server has are named', async t => {
+test('messages are counted by method, name and result, and only names that the server or a rule has are named', async t => {
   const { url } = await startMcpOrigin(t, makeServer)
   const edge = await start(t, url)
-  for (const name of ['search', 'search', 'made-up', 'delete_all', 'fail', '\u202emade-up'])
+  for (const name of ['search', 'search', 'made-up', 'delete_all', 'drop', 'fail', '\u202emade-up'])
     await ask(edge, call(name))
   await ask(edge, message('prompts/get', { name: 'hello' }))
   await ask(edge, message('resources/read', { uri: 'file:///a' }))
@@ -75,6 +83,7 @@ test('messages are counted by method, name and result, and only names that the s
     'tools/call search failed': 1,
     'tools/call other failed': 4,
     'tools/call other refused': 1,
+    'tools/call drop refused': 1,
     'tools/call other answered': 1,
     'prompts/get hello answered': 1,
     'resources/read  failed': 1,
@@ -92,12 +101,14 @@ test('messages are counted by method, name and result, and only names that the s
       ['["message","other","","failed"]', 1],
       ['["message","prompts/get","hello","answered"]', 1],
       ['["message","resources/read","","failed"]', 1],
+      ['["message","tools/call","drop","refused"]', 1],
       ['["message","tools/call","other","answered"]', 1],
       ['["message","tools/call","other","failed"]', 4],
       ['["message","tools/call","other","refused"]', 1],
       ['["message","tools/call","search","answered"]', 2],
       ['["message","tools/call","search","failed"]', 1],
       ['["message","unread","","refused"]', 1],
+      ['["refusal","tools/call","drop","MCP rule 1"]', 1],
       ['["refusal","tools/call","other","MCP rule 1"]', 1],
       ['["refusal","unread","","JSON-RPC -32700"]', 1],
     ].map(one => [scope, ...one]),

@@ -31,11 +31,13 @@ export function countMessages(x: Exchange, mcp: McpExchange, now: number): void 
   const { messages } = mcp.request
   // Which message of a batch a response is of is not read.
   const isProven = result === 'answered' && mcp.response?.hasResult === true && messages.length === 1
+  const names = x.route!.mcpRules?.names
   for (const message of messages) {
     // Of a client to its server.
     if (message.kind === 'response') continue
     const method = knownMethods.has(message.method) ? message.method : otherMethod
-    note(method, nameOf(message, metrics, isProven))
+    const isKnown = (isProven && message.kind === 'request') || names?.has(message.name ?? '') === true
+    note(method, nameOf(message, metrics, isKnown))
   }
 }
 
@@ -52,8 +54,8 @@ function reasonOf({ cause, error }: Refusal): string {
 }
 
 /** URIs and tasks are without number. */
-function nameOf({ kind, name, targets }: McpMessage, metrics: McpRouteMetrics, isProven: boolean): string {
+function nameOf({ name, targets }: McpMessage, metrics: McpRouteMetrics, isKnown: boolean): string {
   const target = targets[0]
   if (name === null || (target?.kind !== 'tool' && target?.kind !== 'prompt')) return ''
-  return metrics.labelOf(name, isProven && kind === 'request')
+  return metrics.labelOf(name, isKnown)
 }

@@ -10,6 +10,8 @@ import { compileRateLimits, type MeterRule } from './limit-rules.ts'
 export interface McpRules {
   readonly rules: readonly McpRule[]
   readonly otherwise: McpConfig['otherwise']
+  /** Of the tools and prompts that rules name without a star. */
+  readonly names: ReadonlySet<string>
 }
 
 export interface McpRule extends Pick<McpRuleConfig, 'action' | 'scopes'> {
@@ -25,7 +27,9 @@ export interface McpRule extends Pick<McpRuleConfig, 'action' | 'scopes'> {
 /** Null if everything may be asked. Throws if a condition does not compile. */
 export function compileMcpRules({ rules, otherwise }: McpConfig, metrics: EdgeMetrics): McpRules | null {
   if (rules.length === 0 && otherwise === 'allow') return null
-  return { rules: rules.map((rule, i) => compileRule(rule, i + 1, metrics)), otherwise }
+  const named = rules.flatMap(({ targets }) => targets ?? []).filter(({ kind }) => kind !== 'resource')
+  const names = new Set(named.map(({ pattern }) => pattern).filter(pattern => !pattern.includes('*')))
+  return { rules: rules.map((rule, i) => compileRule(rule, i + 1, metrics)), otherwise, names }
 }
 
 function compileRule(config: McpRuleConfig, number: number, metrics: EdgeMetrics): McpRule {

@@ -28,10 +28,10 @@ export class McpRouteMetrics {
   readonly methods = new Map<string, Map<string, McpCounts>>()
   readonly #names = new Set<string>()
 
-  /** `isProven` says that the server has just responded to a call of this name with a result. */
-  labelOf(name: string, isProven: boolean): string {
+  /** `isKnown`: a rule has the name, or the server has just responded to a call of it with a result. */
+  labelOf(name: string, isKnown: boolean): string {
     if (this.#names.has(name)) return name
-    if (!isProven || this.#names.size >= mostNames || name.length > longestName) return otherName
+    if (!isKnown || this.#names.size >= mostNames || name.length > longestName) return otherName
     this.#names.add(name)
     return name
   }
