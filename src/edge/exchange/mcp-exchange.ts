@@ -15,6 +15,8 @@ export class McpExchange {
   body: Buffer | null = null
   /** Of the response that the client gets; null before it, and for one with an encoding. */
   response: ResponseScan | null = null
+  /** The numbers of the rules that allow what it asks, each once. */
+  readonly allowedBy: number[] = []
   /** Counted against the shared limit. */
   gatheredBytes = 0
 }

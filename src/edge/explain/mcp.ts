@@ -24,7 +24,10 @@ function comparedMessage({ kind, method, name }: McpMessage) {
 
 export function permitReason({ mcp, route }: Exchange): string {
   if (mcp === null) return notMcp
-  return route!.mcpRules === null ? 'The route has no rules.' : 'The rules of the route allow it.'
+  if (route!.mcpRules === null) return 'The route has no rules.'
+  const { allowedBy } = mcp
+  if (allowedBy.length === 0) return 'No MCP rule denies it.'
+  return `Allowed by MCP rule${allowedBy.length === 1 ? '' : 's'} ${allowedBy.join(', ')}.`
 }
 
 const notMcp = 'Not for an MCP server.'

@@ -26,7 +26,7 @@ export function permit(x: Exchange): Verdict {
   return mcpRules === null ? null : judge(x, x.mcp, mcpRules)
 }
 
-function judge(x: Exchange, { request }: McpExchange, { rules, otherwise }: McpRules): Verdict {
+function judge(x: Exchange, { request, allowedBy }: McpExchange, { rules, otherwise }: McpRules): Verdict {
   const claims = x.admission?.claims ?? noClaims
   const scopes = new Set<string>()
   const rates: MeterRule[] = []
@@ -38,9 +38,10 @@ function judge(x: Exchange, { request }: McpExchange, { rules, otherwise }: McpR
         rules,
         searches,
       })
-      const last = fitting.at(-1)?.action ?? null
-      if (last === 'deny') return refuseByRule(fitting.at(-1)!.number)
+      const { action: last = null, number = 0 } = fitting.at(-1) ?? {}
+      if (last === 'deny') return refuseByRule(number)
       if (last === null && otherwise === 'deny' && !isPreliminary) return refuseByRule(null)
+      if (last === 'allow' && !allowedBy.includes(number)) allowedBy.push(number)
       for (const rule of fitting) {
         for (const scope of rule.scopes) scopes.add(scope)
         if (rule.rate !== null) counted.add(rule.rate)

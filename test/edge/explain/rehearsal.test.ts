@@ -969,13 +969,14 @@ test('credentials that authenticate a connection go by HTTP/1.1, on a connection
   assert.equal(stepOf(usual, 'forward').reason, 'Sent to the origin.')
 })
 
-test('of a request to an MCP server, it says what is asked, and which rule refuses it', async t => {
+test('of a request to an MCP server, it says what is asked, and which rule allows or refuses it', async t => {
   const origin = await startResponder(t, ok('{}'))
   const rule = {
     ...{ methods: null, condition: null, action: 'deny' as const, scopes: [], rate: null },
     targets: [{ kind: 'tool' as const, pattern: 'delete' }],
   }
-  const mcp = { bodyLimit: 1024, origins: [], rules: [rule], otherwise: 'allow' } as const
+  const allow = { ...rule, targets: [{ kind: 'tool' as const, pattern: 'read' }], action: 'allow' as const }
+  const mcp = { bodyLimit: 1024, origins: [], rules: [rule, allow], otherwise: 'allow' } as const
   const edge = await startEdge(t, [origin.url], { route: { mcp } })
   const callOf = (name: string) => ({
     method: 'POST',
@@ -986,7 +987,9 @@ test('of a request to an MCP server, it says what is asked, and which rule refus
   assert.equal(allowed.outcome, 'forwarded')
   const { reason, compared } = stepOf(allowed, 'understand')
   assert.deepEqual([reason, compared[0]!.value], ['A message.', 'tools/call search'])
-  assert.equal(stepOf(allowed, 'permit').reason, 'The rules of the route allow it.')
+  assert.equal(stepOf(allowed, 'permit').reason, 'No MCP rule denies it.')
+  const byRule = await explain(edge, callOf('read'))
+  assert.equal(stepOf(byRule, 'permit').reason, 'Allowed by MCP rule 2.')
   const refused = await explain(edge, callOf('delete'))
   assert.deepEqual([refused.outcome, stepOf(refused, 'permit').verdict], ['refused', 'refuses'])
   assert.equal(stepOf(refused, 'permit').reason, 'Not allowed here: MCP rule 1.')
