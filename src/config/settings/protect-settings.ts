@@ -1,6 +1,7 @@
 // The settings of the gates of a zone or route: who may pass.
 
 import { minute, second } from '../../base/units.ts'
+import { didYouMean } from '../../base/text/nearest.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import { AddressSet } from '../../net/address/address.ts'
 import { isPublic } from '../../net/address/public-address.ts'
@@ -164,7 +165,7 @@ const signIn = mapping({
   members_of: optional(oneOrMore(scalar(accountId), { min: 1 }), []),
   roles: optional(placed(oneOrMore(scalar(oneOf(...roleNames)), { min: 1 })), null),
   email_domains: optional(oneOrMore(scalar(domain), { min: 1 }), []),
-  when: optional(claimCondition(), null),
+  when: optional(placed(claimCondition()), null),
   fields,
   end_open: endOpen,
 })
@@ -286,13 +287,24 @@ function resolveSignIn(
   // Whoever may found an account has every role in it.
   if (roles !== null && accounts.length === 0 && !isUnclear)
     findings.flaw(roles, 'must come with members_of, the accounts in which they count')
+  if (when !== null) refuseUnknownRoles(when, findings)
   return [
     {
       ...{ kind: 'sign_in', accounts, roles: roles?.value ?? [], domains },
-      ...{ condition: when?.text ?? null, fields: resolveFields(fields, findings) },
+      ...{ condition: when?.value.text ?? null, fields: resolveFields(fields, findings) },
       endsOpen: value.end_open,
     },
   ]
+}
+
+/** A condition on a role that does not exist holds for nobody, or for all. */
+export function refuseUnknownRoles(when: Placed<{ readonly text: string }>, findings: Findings): void {
+  const named = when.value.text.matchAll(/["']([^"'\\]*)["']\s*in\s+claims\.roles\b/g)
+  const roles: readonly string[] = roleNames
+  const unknown = named.map(([, name = '']) => name).find(name => !roles.includes(name))
+  if (unknown === undefined) return
+  const hint = didYouMean(unknown, roles)
+  findings.flaw(when, `must compare claims.roles with roles (${roles.join(', ')}); got ${when.shown}${hint}`)
 }
 
 function resolveForward(settings: Value<typeof forward>, findings: Findings): ForwardGateConfig[] {

@@ -1,18 +1,17 @@
 // The rules of an MCP server: who may ask what of it, with which scopes, and how often.
 
 import { Glob } from '../../../base/text/glob.ts'
-import { didYouMean } from '../../../base/text/nearest.ts'
 import { type Findings, stepInto } from '../../file/mistake.ts'
 import type { RateLimitConfig } from '../../model/limit-config.ts'
 import type { McpRuleConfig, McpTargetPattern } from '../../model/mcp-config.ts'
-import { type ProtectConfig, roleNames } from '../../model/protect-config.ts'
+import type { ProtectConfig } from '../../model/protect-config.ts'
 import { mcpCondition } from '../../shape/expression-shape.ts'
 import { refuseRepeats, refuseUnknown } from '../../shape/name-checks.ts'
 import { limitWork, type WorkSum } from '../../shape/rule-cost.ts'
 import { matching, oneOf } from '../../shape/rules.ts'
 import { mapping, oneOrMore, optional, type Placed, placed, scalar, type Value } from '../../shape/shape.ts'
 import { limitName, rate } from '../limit-settings.ts'
-import { scopeName } from '../protect-settings.ts'
+import { refuseUnknownRoles, scopeName } from '../protect-settings.ts'
 
 const pattern = matching(/^\P{Cc}{1,512}$/u, 'must be a name, in which * stands for any text')
 /** Many resources have URIs that begin with file: */
@@ -113,12 +112,7 @@ function checkRoles(
   )
   if (lacksAccount && /\bclaims(?:\.roles\b|\[["']roles["']\])/.test(when.value.text))
     return findings.flaw(when, 'with claims.roles needs account in the zone, of which the roles are')
-  const named = when.value.text.matchAll(/["']([^"'\\]*)["']\s*in\s+claims\.roles\b/g)
-  const roles: readonly string[] = roleNames
-  const unknown = named.map(([, name = '']) => name).find(name => !roles.includes(name))
-  if (unknown === undefined) return
-  const hint = didYouMean(unknown, roles)
-  findings.flaw(when, `must compare claims.roles with roles (${roles.join(', ')}); got ${when.shown}${hint}`)
+  refuseUnknownRoles(when, findings)
 }
 
 /** Characters of a usual name. */
