@@ -26,9 +26,12 @@ export interface Machine {
   readonly by: readonly string[]
 }
 
+/** Machines of all rounds: an address that came again would be spoken to on connections to the one before. */
+let machineCount = 0
+
 /** Machines on a switch each can be moved from to another, on which it reaches only those that were moved, too. */
 export class Network {
-  readonly #holders: ChildProcess[] = []
+  readonly #holders = new Map<number, ChildProcess>()
 
   constructor() {
     ip('link set lo up')
@@ -40,12 +43,12 @@ export class Network {
   }
 
   async add(): Promise<Machine> {
-    const number = this.#holders.length + 11
+    const number = 11 + (machineCount++ % 240)
     // Holds the namespace until the end of its input, which comes with that of this process.
     const holder = spawn('unshare', ['--net', 'sh', '-c', 'echo; exec cat'], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
-    this.#holders.push(holder)
+    this.#holders.set(number, holder)
     await once(holder.stdout!, 'data')
     // What runs there ends with this process, however that ends.
     const by = ['setpriv', '--pdeathsig', 'KILL', 'nsenter', '--net', '--target', String(holder.pid)]
@@ -73,12 +76,12 @@ export class Network {
   }
 
   heal(): void {
-    for (const i of this.#holders.keys()) ip(`link set main${i + 11} master main`)
+    for (const number of this.#holders.keys()) ip(`link set main${number} master main`)
   }
 
   end(): void {
-    for (const holder of this.#holders) holder.stdin!.end()
-    const ends = [...this.#holders.keys()].flatMap(i => [`control${i + 11}`, `main${i + 11}`])
+    for (const holder of this.#holders.values()) holder.stdin!.end()
+    const ends = [...this.#holders.keys()].flatMap(number => [`control${number}`, `main${number}`])
     for (const link of [...ends, 'control', 'main', 'aside']) ip(`link del ${link}`)
   }
 }
