@@ -196,7 +196,7 @@ for (const workers of [0, 1])
 test('new connections to the side port notice no upgrade', async t => {
   const upgrades = 2
   const { gateway, admin } = await start(t, 1)
-  const visitors = Array.from({ length: 6 }, (_, i) => new Visitor(Number(new URL(admin).port), i * 4 + 4))
+  const visitors = Array.from({ length: 12 }, (_, i) => new Visitor(Number(new URL(admin).port), i * 2))
   t.after(() => Promise.all(visitors.map(visitor => visitor.leave())))
   let { pid } = gateway
   for (let i = 1; i <= upgrades; i++) {
