@@ -72,6 +72,13 @@ async function start(t: TestContext, trustedProxies: readonly string[] = []) {
   return { ai, edge, origin, store, keep, get }
 }
 
+test('a client without a token is told where the metadata say how to get one', async t => {
+  const { get } = await start(t)
+  const { status, text } = await get('/orders', null, 'site.test', 'Accept: application/json')
+  assert.equal(status, 401)
+  assert.match(JSON.parse(text).what_you_should_do, /the URL in resource_metadata of WWW-Authenticate/)
+})
+
 test('an access token for the route with all of its scopes passes, and is not sent on', async t => {
   const { get, keep, origin } = await start(t)
   const { value, user, client } = await keep({ scopes: [...needed, 'user.read'] })

@@ -195,7 +195,17 @@ function refuseFor(x: Exchange, faults: readonly GateFault[]): Refusal | 'respon
   if (relayed !== undefined) return relay(x, relayed)
   if (kind === 'insufficient') return refuse('forbidden', { wording: wording ?? notEnough }, cause)
   if (faults.some(fault => fault.leadsToSignIn) && isNavigation(x)) return leadToSignIn(x)
-  return refuse('unauthorized', { wording: wording ?? (kind === 'missing' ? without : invalid) }, cause)
+  return refuse(
+    'unauthorized',
+    { wording: wording ?? (kind === 'missing' ? missing(challenges) : invalid) },
+    cause,
+  )
+}
+
+/** Clients that know RFC 9728 can get a token by themselves. */
+function missing(challenges: ReadonlySet<string | null>): typeof without {
+  for (const challenge of challenges) if (challenge?.includes('resource_metadata=')) return withoutAccessToken
+  return without
 }
 
 /** What is closest to being let in: a retry, a response that says how, or more rights would do. */
@@ -210,6 +220,12 @@ const without = {
   detail: 'The operator of the site admits only requests with a token here, and yours came without one.',
   guidance:
     '**Do not retry.** Send the token that you were given as Authorization: Bearer TOKEN. If you have none, request one from the operator of the site.',
+}
+
+const withoutAccessToken = {
+  ...without,
+  guidance:
+    '**Do not retry.** Send an access token as Authorization: Bearer TOKEN. If you have none, the URL in resource_metadata of WWW-Authenticate says where to get one.',
 }
 
 const invalid = {
