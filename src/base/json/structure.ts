@@ -31,7 +31,7 @@ export abstract class JsonStructure<Place> {
   /** Takes note of a text. */
   protected text(_start: number, _end: number, _place: Place): void {}
 
-  /** Gives up: all of it counts as read. */
+  /** Stops: all of it counts as read. */
   protected break(): number {
     this.#isBroken = true
     return this.json.length

@@ -126,7 +126,7 @@ export interface RequestHandler {
   /** Nothing may be written any more. */
   abort(): void
   goAway?(): void
-  /** Says why the exchange ends, where it can; `abort` must follow. */
+  /** Closes with the reason, where the protocol has one; `abort` must follow. */
   closeNow?(code: number, reason: string): void
   readonly isFullySent?: boolean
 }
