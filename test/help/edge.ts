@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import { EdgeMetrics } from '../../src/metrics/counters/edge-metrics.ts'
 import { AccessLog } from '../../src/log/access-log.ts'
-import { createLogger, type LogDestination } from '../../src/log/log.ts'
+import { createLogger, type LogDestination, type Logger } from '../../src/log/log.ts'
 import type { AccessConfig, ListConfig } from '../../src/config/model/access-config.ts'
 import type {
   AiConfig,
@@ -274,6 +274,7 @@ export interface EdgeParts {
   readonly identityKeys?: Pick<SigningKeys, 'current'>
   readonly sessions?: KnownSiteSessions
   readonly spans?: SpanSink
+  readonly log?: Logger
 }
 
 export class Edge {

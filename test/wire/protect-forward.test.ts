@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ForwardGateConfig } from '../../src/config/model/protect-config.ts'
+import { createLogger } from '../../src/log/log.ts'
 import { mintToken } from '../../src/tokens/token.ts'
-import { codeOf, type EdgeSettings, startEdge, zoneTo } from '../help/edge.ts'
+import { codeOf, Edge, edgeConfig, type EdgeSettings, listenAt, startEdge, zoneTo } from '../help/edge.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { sign, startIssuer } from '../help/issuer.ts'
 import { ok, type Respond, type Script, startOrigin, startResponder } from '../help/origin.ts'
@@ -124,6 +125,26 @@ test('no client sets the fields of a gate that did not let it in, or of another 
   for (const sent of origin.requests) assert.doesNotMatch([...sent.lines, ...sent.trailers].join(), /mallory/)
 })
 
+test("nor through another zone to the same origin, but at other origins the fields are anybody's", async t => {
+  const [origin, elsewhere] = [await startResponder(t, ok('site')), await startResponder(t, ok('else'))]
+  const authorizer = await startResponder(t, ok('', 'X-User: alice'))
+  const protect = [gateOf(authorizer.url, { copy: ['X-User'] })]
+  const open = (name: string, ...members: string[]) =>
+    zoneTo(members, { zone: { name, hosts: [`${name}.test`] } })
+  const zones = [open('open', elsewhere.url, origin.url), open('other', elsewhere.url)]
+  const edge = await startEdge(t, [origin.url], { route: { protect }, zones })
+  const send = (host: string) =>
+    edge.ask(`GET / HTTP/1.1\r\nHost: ${host}\r\nX-User: mallory\r\nx_user: mallory\r\n\r\n`)
+  for (const host of ['site.test', 'open.test', 'open.test', 'other.test'])
+    assert.equal((await send(host)).status, 200, host)
+  assert.equal(origin.requests.length, 2)
+  for (const { lines } of origin.requests) assert.doesNotMatch(lines.join(), /mallory/)
+  assert.deepEqual(
+    elsewhere.requests.map(sent => sent.all('x-user').length),
+    [0, 1],
+  )
+})
+
 test('a token that its gate has refused does not reach the origin through another gate', async t => {
   const origin = await startResponder(t, ok('site'))
   const authorizer = await startResponder(t, ok(''))
@@ -191,6 +212,18 @@ test('without a whole response in time, nobody passes', async t => {
     assert.equal(codeOf(answer), 503, name)
   }
   assert.equal(whole.requests.length, 0)
+})
+
+test('the log names an authorizer that fails without the query of its address', async t => {
+  const lines: string[] = []
+  const log = createLogger('warn', { write: (line: string) => lines.push(line) } as never)
+  const origin = await startResponder(t, ok('site'))
+  const protect = [{ ...gateOf(''), url: 'http://127.0.0.1:1/verify?key=hidden' }]
+  const config = edgeConfig([origin.url], { route: { protect } })
+  const edge = await listenAt(t, new Edge(t, config, { log }))
+  assert.equal((await edge.ask(request('GET /'))).status, 503)
+  assert.match(lines.join(), /"url":"http:\/\/127\.0\.0\.1:1\/verify"/)
+  assert.doesNotMatch(lines.join(), /hidden/)
 })
 
 test('an authorizer that hangs, in whichever way, lets nobody in, and holds nobody beyond its time', async t => {

@@ -1,5 +1,6 @@
 // The request fields that a gate sets from claims, and those that it removes: no client may set them.
 
+import type { RouteConfig, ZoneConfig } from '../../config/model/config.ts'
 import type { ClaimField, ProtectConfig } from '../../config/model/protect-config.ts'
 import { type FieldId, field, fieldId, isClaim } from '../../http1/fields/fields.ts'
 import { type Claims, fieldValueOf } from '../../protect/claims.ts'
@@ -7,16 +8,44 @@ import { asRead, HeaderChanges } from '../rewrite/headers.ts'
 import type { Admission } from './gate.ts'
 
 /**
- * Returns the fields that any gate of a zone sets, as readers see their names: an origin believes each of
- * them on all its paths, whichever gate let a client in.
+ * The fields that gates set, as readers see their names. An origin believes each of them on all its paths,
+ * whichever gate let a client in, so that no client may send it on any route of a zone where a gate sets it,
+ * or of another zone that leads to the same origin.
  */
-export function fieldsSetBy(
-  routes: readonly { readonly protect: ProtectConfig | null }[],
-): readonly string[] {
-  const names = routes
-    .flatMap(({ protect }) => protect ?? [])
+export class FieldsSetByGates {
+  readonly #byZone = new Map<ZoneConfig, readonly string[]>()
+  readonly #byOrigin = new Map<string, readonly string[]>()
+
+  constructor(zones: readonly ZoneConfig[]) {
+    for (const zone of zones) {
+      const names = unique(zone.routes.flatMap(({ protect }) => namesOf(protect)))
+      this.#byZone.set(zone, names)
+      if (names.length > 0)
+        for (const origin of zone.routes.flatMap(addressesOf))
+          this.#byOrigin.set(origin, unique([...(this.#byOrigin.get(origin) ?? []), ...names]))
+    }
+  }
+
+  /** Returns the fields that clients of a route may not send, in lower case and in order. */
+  notFrom(route: RouteConfig, zone: ZoneConfig): readonly string[] {
+    const names = addressesOf(route).flatMap(origin => this.#byOrigin.get(origin) ?? [])
+    return unique([...this.#byZone.get(zone)!, ...names])
+  }
+}
+
+function namesOf(protect: ProtectConfig | null): readonly string[] {
+  return (protect ?? [])
     .flatMap(gate => (gate.kind === 'forward' ? gate.copy : gate.fields.map(({ name }) => name)))
-  return [...new Set(names.map(asRead))].toSorted()
+    .map(asRead)
+}
+
+/** The scheme makes no other origin of it: one process often serves both. */
+function addressesOf({ pool }: RouteConfig): readonly string[] {
+  return (pool?.origins ?? []).map(({ host, port }) => `${host}:${port}`)
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].toSorted()
 }
 
 /** Lets anybody in, without fields that gates set; null if there are none. */

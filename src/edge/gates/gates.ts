@@ -44,7 +44,7 @@ export class Gates {
     this.#sessions = sessions
   }
 
-  /** Throws if one does not compile. `names` are the fields that no client of the zone may set. */
+  /** Throws if one does not compile. `names` are the fields that no client of the route may set. */
   of(config: ProtectConfig, names: readonly string[]): readonly Gate[] {
     // A token that a gate has not let in must not reach an origin as if it had.
     const withToken = config.some(({ kind }) => takesToken(kind)) ? ['authorization', ...names] : names
@@ -79,7 +79,10 @@ export class Gates {
     return new JwtGate(config, names, { keySet, clock: this.#clock })
   }
 
-  #note(url: string, reason: string | null): void {
+  #note(address: string, reason: string | null): void {
+    // A query may contain a key.
+    const { origin, pathname } = new URL(address)
+    const url = `${origin}${pathname}`
     if (reason === null) this.#log.info({ url }, 'gate works again')
     else this.#log.warn({ url, reason }, 'gate failed: no key set or authorizer')
   }

@@ -34,7 +34,7 @@ import { GatedPaths } from '../../zones/gated-paths.ts'
 import { compileZones, type Route, type Zone } from '../../zones/zone.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './limit-rules.ts'
 import { compileMcpRules, type McpRules } from './mcp-rules.ts'
-import { fieldsSetBy, strangerWithout } from '../gates/claim-fields.ts'
+import { FieldsSetByGates, strangerWithout } from '../gates/claim-fields.ts'
 import type { Admission } from '../gates/gate.ts'
 import type { Gate, Gates } from '../gates/gates.ts'
 import type { ZoneIdentity } from '../gates/zone-identity.ts'
@@ -210,14 +210,16 @@ function buildZones(
       [...globalLimits, ...compileRateLimits(zone.rateLimits, metrics), ...compileQuota(zone, metrics)],
     ]),
   )
-  const namesByZone = new Map(config.zones.map(zone => [zone, fieldsSetBy(zone.routes)]))
+  const setByGates = new FieldsSetByGates(config.zones)
   const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => ({
     config: route,
     limits: [...limitsByZone.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
     pool: route.own !== undefined && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
-    gates: route.protect && gates.of(route.protect, namesByZone.get(zone)!),
+    gates: route.protect && gates.of(route.protect, setByGates.notFrom(route, zone)),
     stranger:
-      route.protect === null && route.own === undefined ? strangerWithout(namesByZone.get(zone)!) : null,
+      route.protect === null && route.own === undefined
+        ? strangerWithout(setByGates.notFrom(route, zone))
+        : null,
     mcpRules: route.mcp == null ? null : compileMcpRules(route.mcp, metrics),
     rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
     compression: route.compression && Compression.of(route.compression),
