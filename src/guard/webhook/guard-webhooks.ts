@@ -17,7 +17,7 @@ const limits = { all: 256, account: 64, bytes: 64 * MiB }
 /** Bytes of a question, far more than people read; a verdict that replaces texts has them as well. */
 export const maxQuestion = MiB
 /** Questions about responses that wait for their turn; those about requests do not. */
-const maxWaiting = 1_000
+const waitingLimits = { all: 1_000, account: 250, bytes: 64 * MiB }
 const maxResponse = 2 * MiB + 64 * KiB
 
 export interface Question {
@@ -117,7 +117,7 @@ export class GuardWebhooks {
 
   /** False if its turn does not come in time. */
   #wait(account: string, size: number, signal: AbortSignal): Promise<boolean> {
-    if (this.#waiting.size >= maxWaiting || signal.aborted) return Promise.resolve(false)
+    if (signal.aborted || !this.#mayWait(account, size)) return Promise.resolve(false)
     return new Promise(resolve => {
       const over = (isAdmitted: boolean) => {
         signal.removeEventListener('abort', onAbort)
@@ -129,6 +129,16 @@ export class GuardWebhooks {
       signal.addEventListener('abort', onAbort)
       this.#waiting.add(waiting)
     })
+  }
+
+  #mayWait(account: string, size: number): boolean {
+    let [count, bytes] = [0, size]
+    for (const other of this.#waiting) {
+      bytes += other.size
+      if (other.account === account) count++
+    }
+    const { all, account: share, bytes: most } = waitingLimits
+    return this.#waiting.size < all && count < share && bytes <= most
   }
 
   async #send(
