@@ -58,7 +58,6 @@ export class BodyReader {
   next(bytes: Buffer, at: number): number {
     this.from = this.to = at
     if (this.framing === 'chunked') return this.#chunked(bytes, at)
-    if (this.framing === 'none') return at
     const available = bytes.length - at
     if (this.framing === 'close') return (this.to = at + available)
     return this.#data(available, at)
@@ -96,7 +95,6 @@ export class BodyReader {
       }
       at++
     }
-    this.from = this.to = at
     return at
   }
 
@@ -114,8 +112,7 @@ export class BodyReader {
 
   /** Skips the line end after data if all of it is there. */
   #lineEnd(bytes: Buffer, at: number): number {
-    if (this.#state !== chunk.dataCr || bytes.length - at < 2 || bytes[at] !== cr || bytes[at + 1] !== lf)
-      return at
+    if (bytes[at] !== cr || bytes[at + 1] !== lf) return at
     this.#state = chunk.size
     return at + 2
   }
@@ -169,7 +166,6 @@ export class BodyReader {
     const end = section.next(bytes, at)
     this.done = section.done
     this.faulty = section.faulty
-    this.from = this.to = end
     return end
   }
 }

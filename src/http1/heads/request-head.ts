@@ -113,7 +113,6 @@ export class RequestHead implements FieldReader, RequestLine {
     head.#takeFacts(this)
     head.keepAlive = this.keepAlive
     head.upgrade = this.upgrade
-    head.fault = this.fault
     head.fields = fields as string[]
     head.ids = ids as FieldId[]
     head.hopByHop = hopByHop

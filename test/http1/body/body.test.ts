@@ -72,9 +72,11 @@ describe('a chunked body', () => {
     ['several chunks', '5\r\nhello\r\n7\r\n, world\r\n0\r\n\r\n', 'hello, world'],
     ['sizes in both cases', 'a\r\n0123456789\r\nB\r\n0123456789a\r\n0\r\n\r\n', '01234567890123456789a'],
     ['leading noughts', '005\r\nhello\r\n000\r\n\r\n', 'hello'],
+    ['a size of ten digits', '0000000005\r\nhello\r\n0\r\n\r\n', 'hello'],
     ['line ends inside the data', '4\r\n\r\n\r\n\r\n0\r\n\r\n', '\r\n\r\n'],
     ['a last chunk inside the data', '5\r\n0\r\n\r\n\r\n0\r\n\r\n', '0\r\n\r\n'],
     ['extensions', '5;a=b;c="d e"\r\nhello\r\n0;x\r\n\r\n', 'hello'],
+    ['many chunks with extensions', `${'1;a\r\n!\r\n'.repeat(12)}0\r\n\r\n`, '!'.repeat(12)],
     ['extensions with quoted quotes', '5;a="\\"\\\\";b="\\;"\r\nhello\r\n0\r\n\r\n', 'hello'],
   ] as const
   for (const [what, text, data] of good)
@@ -110,6 +112,7 @@ describe('a chunked body', () => {
     ['a quoted line end inside an extension', '5;a="\\\r\n"\r\nhello\r\n0\r\n\r\n'],
     ['a bare CR inside an extension', '5;a\rb\r\nhello\r\n0\r\n\r\n'],
     ['a NUL inside an extension', '5;a\0\r\nhello\r\n0\r\n\r\n'],
+    ['another byte in place of the CR behind the size', '5X\nhello\r\n0\r\n\r\n'],
     ['another byte in place of the LF behind the size', '5\rXhello\r\n0\r\n\r\n'],
     ['another byte in place of the CR behind the data', '5\r\nhelloX\n0\r\n\r\n'],
     ['another byte in place of the LF behind the data', '5\r\nhello\rX0\r\n\r\n'],
@@ -170,6 +173,11 @@ describe('the reader', () => {
       }),
       { numRuns: 1000 },
     )
+  })
+
+  test('understands a size that is cut between its digits', () => {
+    const { state, data } = read('chunked', 0, ['1', '0\r\n0123456789abcdef\r\n0\r\n\r\n'])
+    deepEqual([state, data], ['done', '0123456789abcdef'])
   })
 
   test('understands the same byte by byte', () => {

@@ -8,9 +8,14 @@ test('writes a small chunk with its size in hexadecimal', () => {
   equal(chunkText(Buffer.alloc(26, 'x')), `1a\r\n${'x'.repeat(26)}\r\n`)
 })
 
-test('writes the line that opens a large chunk', () => {
-  equal(chunkSize(65536), '10000\r\n')
-})
+for (const [length, size] of [
+  [1023, '3ff'],
+  [1024, '400'],
+  [65536, '10000'],
+] as const)
+  test(`writes the line that opens a chunk of ${length} bytes`, () => {
+    equal(chunkSize(length), `${size}\r\n`)
+  })
 
 test('ends a body without trailers', () => {
   equal(lastChunk(null), '0\r\n\r\n')

@@ -57,6 +57,25 @@ describe('a trailer section', () => {
   for (const [hole, text] of hopeless)
     test(`is not waited for after ${hole}`, () => equal(read(text).state, 'faulty'))
 
+  test('may have 16 KiB, with the empty line', () => {
+    const lines = `X-A: ${'x'.repeat(16 * 1024 - 'X-A: \r\n\r\n'.length)}\r\n`
+    equal(read(`${lines}\r\n`).state, 'done')
+    equal(read(`x${lines}\r\n`).state, 'faulty')
+    equal(read(`x${lines}\r`).state, 'open')
+    equal(read(`xx${lines}\r`).state, 'faulty')
+  })
+
+  test('is neither done nor faulty before it has begun', () => {
+    deepEqual(outcome(new TrailerSection(null), 0), { state: 'open', fields: null, end: 0 })
+  })
+
+  test('may be cut within its empty line', () => {
+    const section = new TrailerSection(null)
+    equal(section.next(latin1('\r'), 0), 1)
+    equal(section.next(latin1('\nGET /'), 0), 1)
+    equal(section.done, true)
+  })
+
   test('is understood the same wherever it is cut', () => {
     const line = fc.constantFrom(
       'X-A: 1\r\n',

@@ -49,8 +49,13 @@ test('a head with other lines differs from it in nothing else', () => {
   ]
   const upgrading = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'
   const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
-  for (const head of [`${lines.join('\r\n')}\r\n\r\n`, upgrading, chunked].map(accepted)) {
-    const others = { fields: ['X-User', 'u'], ids: [field.other], hopByHop: null }
+  const closing = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  for (const head of [`${lines.join('\r\n')}\r\n\r\n`, upgrading, chunked, closing].map(accepted)) {
+    const others = {
+      fields: ['X-User', 'u', 'X', '1'],
+      ids: [field.other, field.other],
+      hopByHop: new Set(['x']),
+    }
     const changed = head.withLines(others)
     deepEqual({ ...changed }, { ...head, ...others })
     equal(changed.crossing(), 'X-User: u\r\n')
@@ -62,6 +67,12 @@ describe('the lines that are passed on', () => {
     const head = accepted('GET / HTTP/1.1\r\nHost: a\r\nCookie: gatehouse=s; b=2\r\n\r\n')
     equal(head.crossing(), 'Cookie: b=2\r\n')
     equal(head.crossing(true), 'Cookie: gatehouse=s; b=2\r\n')
+  })
+
+  test('include those of the trace, for its own servers too', () => {
+    const head = accepted('GET / HTTP/1.1\r\nHost: a\r\ntraceparent: 00-a\r\n\r\n')
+    equal(head.crossing(), 'traceparent: 00-a\r\n')
+    equal(head.crossing(true), 'traceparent: 00-a\r\n')
   })
 })
 

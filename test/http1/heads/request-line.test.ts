@@ -15,7 +15,7 @@ describe('a request line', () => {
 
   test('may be of version 1.0, which needs no Host', () => {
     const head = accepted('GET / HTTP/1.0\r\n\r\n')
-    deepEqual([head.minor, head.host, head.keepAlive], [0, null, false])
+    deepEqual([head.minor, head.version, head.host, head.keepAlive], [0, '1.0', null, false])
   })
 
   const bad = [
@@ -26,6 +26,9 @@ describe('a request line', () => {
     ['two spaces before the version', 'GET /  HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a tab between its parts', 'GET\t/ HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a space before the method', ' GET / HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a tab before the version', 'GET /\tHTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['the sign of a fragment before the version', 'GET /#HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['an empty target', 'CONNECT  HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a space inside the target', 'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a second version inside the target', 'GET / HTTP/1.1 HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a NUL inside the target', 'GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n'],
@@ -47,6 +50,10 @@ describe('a request line', () => {
     ['the hello of TLS', '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n'],
   ] as const
   for (const [hole, text] of bad) test(`is refused for ${hole}`, () => equal(parse(text), 'bad_request'))
+
+  test('may have a method of 64 bytes', () => {
+    equal(accepted(`${'M'.repeat(64)} / HTTP/1.1\r\nHost: a\r\n\r\n`).method.length, 64)
+  })
 
   for (const version of ['HTTP/2.0', 'HTTP/3.0', 'HTTP/1.2', 'HTTP/0.9', 'HTTP/9.9'])
     test(`is refused by name for ${version}`, () => {
