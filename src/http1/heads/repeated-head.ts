@@ -52,7 +52,7 @@ export class RepeatedHead {
     limits: HeadLimits,
   ): RequestHead | HeadFault | null {
     const digitsEnd = end - this.#size + this.#digitsEnd
-    const digits = this.#length === -1 ? digitsEnd : startOfDigits(bytes, start, digitsEnd)
+    const digits = startOfDigits(bytes, start, digitsEnd)
     const linesAt = digits - this.#digits
     if (linesAt <= start) return null
     if (!this.#hasSame(bytes, 0, this.#digits, linesAt)) return null
@@ -62,7 +62,7 @@ export class RepeatedHead {
     if (readRequestLine(bytes, bytes.toString('latin1', start, linesAt), start, head) !== linesAt) return null
     if (head.target.length > limits.url) return null
     head.takeLines(last)
-    const hasSameLength = this.#length === -1 || this.#hasSameDigits(bytes, digits, digitsEnd)
+    const hasSameLength = this.#hasSameDigits(bytes, digits, digitsEnd)
     if (!hasSameLength && !head.takeLength(bytes.toString('latin1', digits, digitsEnd), this.#length))
       return null
     this.#misses = 0
@@ -78,10 +78,8 @@ export class RepeatedHead {
   }
 
   #hasSameDigits(bytes: Buffer, digits: number, digitsEnd: number): boolean {
-    if (digitsEnd - digits !== this.#digitsEnd - this.#digits) return false
-    const ours = this.#lines + this.#digits
-    for (let i = digits; i < digitsEnd; i++) if (bytes[i] !== this.#bytes[ours + i - digits]) return false
-    return true
+    const hasSameCount = digitsEnd - digits === this.#digitsEnd - this.#digits
+    return hasSameCount && this.#hasSame(bytes, this.#digits, this.#digitsEnd, digits)
   }
 
   /** Not for an absolute target, which replaces Host, nor for an upgrade, which depends on the version. */

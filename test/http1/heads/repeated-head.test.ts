@@ -29,6 +29,7 @@ describe('heads that a client repeats', () => {
     equal(parser.repeated(bytes, 2, limits), heads[2])
     equal(heads[2]!.isRepeated, true)
     equal(parser.size, get('/c').length)
+    equal(parser.repeated(bytes.subarray(0, 2 + parser.size), 2, limits), heads[2])
     equal(parser.repeated(bytes, 2, { ...limits }), null)
     equal(parser.repeated(bytes.subarray(0, parser.size + 1), 2, limits), null)
     equal(parser.repeated(Buffer.from(get('/b'), 'latin1'), 0, limits), null)
@@ -36,16 +37,57 @@ describe('heads that a client repeats', () => {
 
   test('may differ in the length of their body', () => {
     const parser = new RepeatedHead()
-    const heads = ['7', '7', '12', '12', '12345', '007'].map(length => parse(parser, post(length)))
+    const lengths = ['7', '7', '7', '8', '12', '12', '12345', '19', '007']
+    const heads = lengths.map(length => parse(parser, post(length)))
     deepEqual(
       heads.map(({ contentLength }) => contentLength),
-      [7, 7, 12, 12, 12345, 7],
+      lengths.map(Number),
     )
     deepEqual(
       heads.map(({ fields }) => fields[5]),
-      ['7', '7', '12', '12', '12345', '007'],
+      lengths,
     )
-    equal(heads[5]!.ids, heads[1]!.ids)
+    equal(heads[2]!.fields, heads[1]!.fields)
+    for (const { ids } of heads.slice(2)) equal(ids, heads[1]!.ids)
+  })
+
+  test('are read anew where another line differs, before the length or behind it', () => {
+    for (const [x, y] of [
+      ['3', '2'],
+      ['1', '3'],
+      ['1', '23'],
+    ] as const) {
+      const parser = new RepeatedHead()
+      for (let i = 0; i < 3; i++) parse(parser, post('7'))
+      const { fields } = parse(parser, post('7').replace('X: 1', `X: ${x}`).replace('Y: 2', `Y: ${y}`))
+      deepEqual(fields, ['Host', 'a', 'X', x, 'Content-Length', '7', 'Y', y])
+    }
+  })
+
+  test('are read anew where they are shorter than the lines before', () => {
+    const parser = new RepeatedHead()
+    for (let i = 0; i < 3; i++) parse(parser, post('7'))
+    deepEqual(parse(parser, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n').fields, ['Host', 'a'])
+  })
+
+  test('are kept up to 4 KiB', () => {
+    const wide = { ...limits, url: 5000, headerSection: 5000 }
+    for (const [size, isKept] of [
+      [4096, true],
+      [4097, false],
+    ] as const) {
+      const parser = new RepeatedHead()
+      const bytes = Buffer.from(get(`/${'a'.repeat(size - get('/').length)}`))
+      for (const small of ['/', '/'].map(get)) parser.parse(Buffer.from(small), 0, small.length, wide)
+      parser.parse(bytes, 0, size, wide)
+      equal(parser.repeated(bytes, 0, wide) !== null, isKept)
+    }
+  })
+
+  test('are upgraded each time', () => {
+    const parser = new RepeatedHead()
+    const upgrade = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'
+    for (let i = 0; i < 3; i++) equal(parse(parser, upgrade).upgrade, 'websocket')
   })
 
   test('are refused for what their request lines say', () => {
@@ -73,9 +115,16 @@ describe('heads that a client repeats', () => {
 
   test('are not looked for any more on a connection where they never come', () => {
     const parser = new RepeatedHead()
-    for (let i = 0; i < 20; i++) parse(parser, other(i))
+    for (let i = 0; i < 9; i++) parse(parser, other(i))
     const [first, second] = [parse(parser, get('/')), parse(parser, get('/'))]
     notEqual(first.fields, second.fields)
+  })
+
+  test('are still looked for after eight others', () => {
+    const parser = new RepeatedHead()
+    for (let i = 0; i < 8; i++) parse(parser, other(i))
+    const [first, second] = [parse(parser, get('/')), parse(parser, get('/'))]
+    equal(first.fields, second.fields)
   })
 
   test('are read as those that come once', () => {
