@@ -205,7 +205,7 @@ function metadataFact(name: string): Fact {
   return ({ metadata }) => {
     if (metadata === null || !Object.hasOwn(metadata, name)) return null
     const value = metadata[name]!
-    return value === null || typeof value === 'string' ? value : String(value)
+    return value === null ? null : String(value)
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bucketsOf, type CallFacts, rulesOfGateway } from '../../src/budgets/buckets.ts'
+import { bucketsOf, type CallFacts, isGoverned, rulesOfGateway } from '../../src/budgets/buckets.ts'
 import type { Criterion, SpendRule } from '../../src/store/records/budget-rule.ts'
 import type { Gateway, Token } from '../../src/store/records/records.ts'
 import { anyCharacter } from '../help/any-text.ts'
@@ -80,10 +80,21 @@ test('windows of seconds are those since the epoch, each with a bucket of its ow
   assert.equal(keyOf(sliding), keyOf(sliding, {}, plain, now + 1e9))
 })
 
-test('the same object comes back while its window lasts', () => {
+test('the same object comes back while its window lasts, and calls like the one before share a list', () => {
   const gateway = gatewayWith(rule({ metadata: { team: partition } }))
   const [first] = bucketsOf(gateway, plain, call, now)
   assert.equal(bucketsOf(gateway, plain, { ...call }, now + 1)[0], first)
+  const limited = { ...plain, spendLimits: { isEnabled: true, rules: [rule()] } }
+  const idle = { ...plain, spendLimits: { isEnabled: true, rules: [rule({ provider: only('azure') })] } }
+  const without = { ...gateway, spendLimits: null }
+  for (const [place, token] of [
+    [gateway, plain],
+    [gateway, idle],
+    [without, limited],
+  ] as const) {
+    const list = bucketsOf(place, token, call, now)
+    assert.equal(bucketsOf(place, token, { ...call }, now + 1), list)
+  }
   assert.notEqual(bucketsOf(gateway, plain, { ...call }, now + 3_600_000)[0], first)
 })
 
@@ -121,8 +132,13 @@ test('rules that are off do not govern, nor do limits that are', () => {
   assert.deepEqual(bucketsOf(gatewayWith(rule({ isEnabled: false })), plain, call, now), [])
   const off = { ...gatewayWith(), spendLimits: { isEnabled: false, rules: [rule()] } }
   const limited = { ...plain, spendLimits: off.spendLimits }
-  for (const gateway of [off, { ...off, spendLimits: null }])
+  for (const gateway of [off, { ...off, spendLimits: null }]) {
     assert.deepEqual(bucketsOf(gateway, limited, call, now), [])
+    for (const token of [limited, plain, null]) assert.equal(isGoverned(gateway, token), false)
+    const spendLimits = { ...off.spendLimits, isEnabled: true }
+    assert.equal(isGoverned(gateway, { ...plain, spendLimits }), true)
+    assert.equal(isGoverned({ ...gateway, spendLimits }, null), true)
+  }
 })
 
 test('filters take exact values; models with their provider or without, people by id or address', () => {
@@ -198,6 +214,15 @@ test('the rules of a token come after those of the gateway, and count on all gat
   assert.equal(bucketsOf(elsewhere, limited, call, now)[0]!.bucket, ofToken!.bucket)
   const other = { ...tokenWith().token, spendLimits }
   assert.notEqual(bucketsOf(elsewhere, other, call, now)[0]!.bucket, ofToken!.bucket)
+})
+
+test('keys stay as they are, as a new version goes on with the budgets of the one before', () => {
+  assert.equal(keyOf(rule()), 'iU7TWq4TOVQR4wbd.w0yk40')
+  assert.equal(
+    keyOf(rule({ metadata: { team: partition } })),
+    'LOSwEO3xQVouHzFWJ3Box95ZCmYUne9DWWgMCd.w0yk40',
+  )
+  assert.equal(keyOf(rule({ window: 'day' })), 'uHyz6zxTBXmQVBxL.w0zeo0')
 })
 
 test('keys are short, have no text of the call, and are the same in every process', () => {

@@ -41,6 +41,7 @@ export const tierRows: Readonly<Record<string, Readonly<Record<string, PriceRow>
   'openai/o4-mini': { flex: [0.55, 2.2, 0.138], priority: [2, 8, 0.5] },
 }
 
+/** None is above 1: where the provider chooses the tier, the worst case is that of the others. */
 export const tierFactors: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   anthropic: { batch: 0.5 },
   openai: { batch: 0.5 },

@@ -89,7 +89,7 @@ export class PriceTable {
     const fee = worst.searches === 0 || price.isOwn ? 0 : (price.search ?? searchPrices[provider] ?? null)
     if (fee === null) return null
     let dearest = 0
-    for (const rates of possibleRates(price, provider, worst)) {
+    for (const rates of possibleRates(price, worst)) {
       const dollars = worstAt(rates, worst)
       if (dollars === null) return null
       dearest = Math.max(dearest, dollars)
@@ -163,8 +163,8 @@ function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage)
 const inaccuracy = 0.25e-12
 
 /** A provider may give a call another tier than the one that it asks for, but none that is dearer. */
-function possibleRates(price: Price, provider: string, { tokensIn, tier }: WorstUsage): readonly Rates[] {
-  const { usual, long, others } = ratesByTier(price, provider)
+function possibleRates(price: Price, { tokensIn, tier }: WorstUsage): readonly Rates[] {
+  const { usual, long, others } = ratesByTier(price)
   const isLong = long !== null && tokensIn > price.long!.above
   const premium = price.isOwn ? undefined : premiums.get(tier)
   if (premium !== undefined) return (isLong ? long.others : others).map(rates => scaled(rates, premium))
@@ -180,17 +180,8 @@ interface RatesByTier {
   readonly long: Omit<RatesByTier, 'long'> | null
 }
 
-const ratesByTier = memoizeEach((price: Price, provider: string): RatesByTier => {
-  const { rates, long, tiers, isOwn } = price
-  const factors = isOwn ? [] : Object.values(tierFactors[provider] ?? {}).filter(factor => factor > 1)
-  const withTiers = (usual: readonly Rates[]) => ({
-    usual,
-    others: [
-      ...usual,
-      ...Object.values(tiers),
-      ...usual.flatMap(rates => factors.map(factor => scaled(rates, factor))),
-    ],
-  })
+const ratesByTier = memoizeEach(({ rates, long, tiers }: Price): RatesByTier => {
+  const withTiers = (usual: readonly Rates[]) => ({ usual, others: [...usual, ...Object.values(tiers)] })
   return { ...withTiers([rates]), long: long === null ? null : withTiers([rates, long.rates]) }
 })
 

@@ -72,6 +72,15 @@ describe('the cost of a call', () => {
     ['google-ai-studio', 'models/gemini-2.0-flash-001', 0.1],
     ['azure-openai', 'gpt-4o', 2.5],
     ['azure-openai', 'GPT-4o-2024-08-06', 2.5],
+    ['aws-bedrock', 'us.anthropic.claude-3-5-haiku-20241022-v1:0', 0.8],
+    [
+      'aws-bedrock',
+      'arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-1-20250805-v1:0',
+      15,
+    ],
+    ['google-vertex-ai', 'google/gemini-2.5-flash', 0.3],
+    ['google-vertex-ai', 'anthropic/claude-opus-4-1@20250805', 15],
+    ['google-vertex-ai', 'claude-haiku-4-5@20251001', 1],
   ] as const
   for (const [provider, model, dollars] of versions) {
     test(`is known for the version ${model}`, () => {
@@ -135,6 +144,8 @@ describe('what else a call costs', () => {
     equal(table.costOf('openai', 'gpt-4', usage), 30)
     equal(table.costOf('ollama', 'llama3.2', usage), null)
     equal(table.costOf('azure-openai', 'mine', tokens(million, 0, { model: 'mine' })), null)
+    const nulls = new PriceTable([price('azure-openai/null', 3)])
+    equal(nulls.costOf('azure-openai', 'mine', tokens(million, 0)), null)
   })
 
   test('follows the length of its input', () => {
@@ -229,5 +240,10 @@ describe('a list', () => {
       12,
     )
     equal(table.costOf('custom-other', 'grok-4', tokens(million, 0)), null)
+  })
+
+  test('has cached input at the price of other input, in a premium too, where it names none', () => {
+    const cached = tokens(million, 0, { cacheRead: million, tier: 'geo:us' })
+    equal(table.costOf('xai', 'grok-4', cached), 1.1)
   })
 })

@@ -31,6 +31,8 @@ describe('the dearest cost of a call', () => {
     ['anthropic', 'claude-haiku-4-5', worst(million, 0, { cacheWrites: 'long' }), 2],
     ['anthropic', 'claude-sonnet-4-5', worst(200_000, 0), 0.6],
     ['anthropic', 'claude-sonnet-4-5', worst(200_001, 0), 1.200006],
+    ['anthropic', 'claude-sonnet-4-5', worst(200_001, 0, { tier: null }), 1.200006],
+    ['anthropic', 'claude-sonnet-4-5', worst(200_001, 0, { tier: 'geo:us' }), 1.3200066],
     ['anthropic', 'claude-haiku-4-5', worst(0, 0, { searches: 3 }), 0.03],
     ['anthropic', 'claude-haiku-4-5', worst(million, million, { tier: 'speed:fast' }), 12],
     ['anthropic', 'claude-haiku-4-5', worst(million, 0, { tier: 'geo:us' }), 1.1],
@@ -65,6 +67,25 @@ describe('the dearest cost of a call', () => {
     equal(table.worstCost('openai', 'gpt-4o', worst(million, 0, { tier: null, searches: 4 })), 3e9)
     equal(table.worstCost('openai', 'gpt-4o', worst(million, 0, { cacheWrites: 'long' })), 9e9)
     equal(table.worstCost('openai', 'gpt-4o', worst(million, 0, { audioIn: million })), 3e9)
+    equal(table.worstCost('openai', 'gpt-4o', worst(million, 0, { tier: 'speed:fast' })), 3e9)
+  })
+
+  test('has each token in the dearest way that it may be used', () => {
+    const rates = { input: 1, output: 2, cacheRead: 5, cacheWrite: null, cacheWriteLong: null }
+    const listed: ListedPrice = {
+      model: 'xai/grok-4',
+      rates: { ...rates, audioIn: 10, audioOut: 20 },
+      long: { above: 100, rates: { ...rates, input: 7, audioIn: 3, audioOut: 1 } },
+      tiers: { flex: { ...rates, cacheRead: null, audioIn: null, audioOut: null } },
+      search: null,
+    }
+    const table = new PriceTable([], { date: null, prices: [listed] })
+    equal(table.worstCost('xai', 'grok-4', worst(100, 0)), 500_000)
+    equal(table.worstCost('xai', 'grok-4', worst(101, 0)), 707_000)
+    equal(table.worstCost('xai', 'grok-4', worst(100, 0, { tier: 'flex' })), 500_000)
+    equal(table.worstCost('xai', 'grok-4', worst(101, 0, { tier: 'flex' })), 707_000)
+    const sound = worst(100, 100, { audioIn: 50, audioOut: 50 })
+    equal(table.worstCost('xai', 'grok-4', sound), (50 * 5 + 50 * 10 + 50 * 2 + 50 * 20) * 1_000)
   })
 })
 
