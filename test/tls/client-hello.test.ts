@@ -174,6 +174,8 @@ test('a hello of more than 16 KiB is refused, as soon as it says so', () => {
   assert.equal(readClientHello(Buffer.from([22, 3, 1, 64, 0, 1, 1, 0, 0])), 'client_hello')
   const endless = Buffer.concat([Buffer.from([22, 3, 1, 64, 0, 1, 0, 63, 255]), Buffer.alloc(16_379)])
   assert.equal(readClientHello(endless.subarray(0, 16_384)), null)
+  assert.equal(readClientHello(endless.subarray(0, 16_385)), 'client_hello')
+  assert.equal(readClientHello(Buffer.from([22, 3, 1, 64, 0, 1, 0, 64, 0])), null)
 })
 
 test('no bytes make the reader throw, or read beyond them', () => {

@@ -55,6 +55,11 @@ test('whatever the bytes are, parts stand in a row within them, and one that is 
   )
 })
 
+test('a length may have four bytes', () => {
+  const [large] = partsOf(der([{ tag: 4, content: Buffer.alloc(2 ** 24) }]))
+  assert.equal(large?.content.length, 2 ** 24)
+})
+
 test('a length that DER has not ends it', () => {
   const [good] = partsOf(Buffer.from('0500', 'hex'))
   assert.deepEqual(good, { tag: 5, content: Buffer.alloc(0) })

@@ -29,7 +29,7 @@ const checksumType = 0x03
 
 /** Null if the header is incomplete. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
-  if (beginsWith(bytes, prefix)) return bytes.length < prefix.length ? null : readLine(bytes)
+  if (beginsWith(bytes, prefix)) return readLine(bytes)
   if (beginsWith(bytes, signature)) return bytes.length < fixedLength ? null : readBinary(bytes)
   return 'missing'
 }
@@ -100,7 +100,7 @@ function hasValidTlvs(header: Buffer, at: number): boolean {
 
 /** With the checksum's own bytes as zeros. */
 function hasChecksum(header: Buffer, at: number): boolean {
-  return at + 4 <= header.length && header.readUInt32BE(at) === crc32c(header, at, at + 4)
+  return header.readUInt32BE(at) === crc32c(header, at, at + 4)
 }
 
 function textOf(address: Buffer): string | null {

@@ -55,6 +55,7 @@ test('version 1 is read strictly, and no further than 107 bytes', () => {
     'PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\r\n',
     'PROXY TCP4 1.2.3.4\t5.6.7.8 1 2\r\n',
     `PROXY UNKNOWN ${'f'.repeat(92)}\r\n`,
+    `PROXY UNKNOWN ${'f'.repeat(93)}`,
     `PROXY UNKNOWN ${'f'.repeat(200)}`,
   ]
   for (const line of flawed) {
@@ -168,6 +169,7 @@ test('a header in pieces is read once it is whole; anything else is known by its
     for (let end = 0; end < header.length; end++) assert.equal(read(header.subarray(0, end)), null)
     assert.notEqual(read(header), null)
   }
+  assert.equal(read(`PROXY UNKNOWN ${'f'.repeat(92)}`), null)
   for (const text of [
     'G',
     'GET / HTTP/1.1\r\n',
