@@ -46,7 +46,7 @@ export class Budget {
     return more
   }
 
-  /** Returns false, and takes nothing, if less is left. */
+  /** Takes an amount; returns false, and leaves nothing, if less is left. */
   charge(amount: number, now: number): boolean {
     this.#refill(now)
     const left = this.#left - amount
@@ -57,6 +57,7 @@ export class Budget {
   earn(amount: number): void {
     this.#left = Math.min(this.#max, this.#left + amount)
   }
+
   /** What a full budget earns is lost: otherwise a client that waited could spend twice as much at once. */
   #refill(now: number): void {
     if (now === this.#filledAt) return

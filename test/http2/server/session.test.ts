@@ -65,6 +65,10 @@ const connectionErrors: Readonly<
     frame(frameType.headers, endHeaders | priority, 1, 'ab'),
   ],
   '6.3: PRIORITY on stream 0': ['protocol', frame(frameType.priority, 0, 0, Buffer.alloc(5))],
+  '6.3: PRIORITY of a wrong size on no stream': [
+    'frameSize',
+    frame(frameType.priority, 0, 9, Buffer.alloc(4)),
+  ],
   '6.4: RST_STREAM on stream 0': ['protocol', rstStream(0)],
   '6.4: RST_STREAM of five bytes': ['frameSize', open, frame(frameType.rstStream, 0, 1, Buffer.alloc(5))],
   '6.5: SETTINGS on a stream': ['protocol', frame(frameType.settings, 0, 1)],
@@ -165,7 +169,58 @@ const malformed: Readonly<Record<string, Pairs>> = {
     [':authority', 'a.example'],
   ],
   '8.1.1: a length and no body': [...post, ['content-length', '1']],
+  '8.3: no field at all': [],
 }
+
+/** HEADERS without a field, as long as their flags require and not a byte longer. */
+const bare: Readonly<Record<string, readonly [flags: number, payload: Buffer]>> = {
+  '6.2: nothing but a priority': [priority, Buffer.alloc(5)],
+  '6.2: nothing but padding': [padded, Buffer.from([2, 0, 0])],
+  '6.2: nothing but a priority and no padding': [padded | priority, Buffer.alloc(6)],
+}
+
+for (const [what, [flags, payload]] of Object.entries(bare))
+  test(`${what} is a trailer section without fields`, () => {
+    const peer = Peer.greeted()
+    peer.onBegin = ({ stream }) => peer.session.readBody(stream)
+    peer.send(open, frame(frameType.headers, flags | endHeaders | endStream, 1, payload))
+    assert.deepEqual([peer.requests[0]!.isOver, peer.requests[0]!.trailers, peer.fault], [true, null, null])
+  })
+
+test('6.5.2: settings are accepted up to their bounds', () => {
+  for (const [id, value] of [
+    [setting.headerTableSize, 0],
+    [setting.enablePush, 0],
+    [setting.enablePush, 1],
+    [setting.enableConnectProtocol, 1],
+    [setting.maxConcurrentStreams, 0],
+    [setting.maxFrameSize, 16_384],
+    [setting.maxFrameSize, 2 ** 24 - 1],
+    [setting.initialWindowSize, 2 ** 31 - 1],
+  ] as const) {
+    const peer = Peer.greeted()
+    peer.send(open, settings([id, value]))
+    assert.deepEqual([peer.fault, codeOf(peer.frames(), 1)], [null, null], `${id}: ${value}`)
+  }
+})
+
+test('6.9.1: a window may be as wide as 2^31-1', () => {
+  const peer = Peer.greeted()
+  const more = 2 ** 31 - 1 - 65_535
+  peer.send(open, windowUpdate(0, more), windowUpdate(1, more))
+  assert.deepEqual([peer.fault, codeOf(peer.frames(), 1)], [null, null])
+})
+
+test('RFC 7541 4.2: once the client has set the size of its table, the next block begins with ours', () => {
+  const peer = Peer.greeted()
+  peer.send(settings([setting.headerTableSize, 100]), headers(1), headers(3))
+  for (const { stream } of peer.requests) peer.session.respond(stream, 204, '', true)
+  const blocks = peer.frames().filter(({ type }) => type === frameType.headers)
+  assert.deepEqual(
+    blocks.map(({ payload }) => payload.toString('hex')),
+    ['2089', '89'],
+  )
+})
 
 for (const [what, fields] of Object.entries(malformed))
   test(`${what} resets the stream, and the next one is served`, () => {
