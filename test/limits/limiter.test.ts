@@ -12,6 +12,7 @@ import { type Limit, limitOf } from '../../src/limits/limit.ts'
 import { SqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Counters } from '../../src/store/contract/store.ts'
 import { ManualClock } from '../help/clock.ts'
+import { thorough } from '../help/thorough.ts'
 import { SteeredCounters } from './steered-counters.ts'
 
 const minute = { kind: 'sliding', period: 60_000 } as const
@@ -350,7 +351,7 @@ for (const kind of ['alone', 'with a store'] as const) {
           await store?.close()
         },
       ),
-      { numRuns: kind === 'alone' ? 200 : 40 },
+      { numRuns: kind === 'alone' ? thorough(200, 60) : thorough(40, 15) },
     )
   })
 }
@@ -406,7 +407,7 @@ for (const kind of ['alone', 'with a store'] as const) {
         await limiter.close()
         await store?.close()
       }),
-      { numRuns: kind === 'alone' ? 200 : 50 },
+      { numRuns: kind === 'alone' ? thorough(200, 60) : thorough(50, 15) },
     )
   })
 }

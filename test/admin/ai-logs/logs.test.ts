@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { logCursorOf } from '../../../src/ai-logs/query.ts'
 import type { LogEntry } from '../../../src/store/records/records.ts'
 import { type Store, StoreUnreachable } from '../../../src/store/contract/store.ts'
+import { thorough } from '../../help/thorough.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import { entryWith, keepEntries } from './log-entries.ts'
@@ -257,7 +258,7 @@ test('any query gets a list or an explained refusal', async t => {
       const { status, json } = await ask('GET', `${path}?${new URLSearchParams(pairs)}`)
       assert.ok(status === 200 || (status === 400 && json.errors.length > 0), String(status))
     }),
-    { numRuns: 300 },
+    { numRuns: thorough(300, 60) },
   )
   assert.deepEqual(bugs, [])
 })

@@ -7,6 +7,7 @@ import { apiRows, routes } from '../../../src/admin/routes.ts'
 import { AdminServer } from '../../../src/admin/server.ts'
 import { type Store, StoreUnreachable, StoreBusy } from '../../../src/store/contract/store.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
+import { thorough } from '../../help/thorough.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'
 import { allowing, startApi } from '../api.ts'
 import { bodyOfClient } from '../oauth-clients/client-bodies.ts'
@@ -26,8 +27,9 @@ test('without a valid token every row is 401, with the challenge and code 10000,
   const expired = tokenWith({ expiresOn: clock.now(), policies: [allowing(['API Tokens Read'])] })
   const disabled = tokenWith({ status: 'disabled', policies: [allowing(['API Tokens Read'])] })
   for (const { token } of [expired, disabled]) await kept.tokens.insert(token)
-  for (const { method, path } of rows)
-    for (const token of [null, 'x', mintToken().value, expired.value, disabled.value]) {
+  const tokens = [null, 'x', mintToken().value, expired.value, disabled.value]
+  for (const [i, { method, path }] of rows.entries())
+    for (const token of thorough(tokens, [null, tokens[1 + (i % (tokens.length - 1))]!])) {
       const { status, headers, json } = await ask(method, pathOf(path), { token })
       assert.equal(status, 401, `${method} ${path}`)
       const challenge = headers.get('www-authenticate')!

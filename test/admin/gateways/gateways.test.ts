@@ -6,6 +6,7 @@ import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import type { SpendRule } from '../../../src/store/records/budget-rule.ts'
 import { meet } from '../../help/meet.ts'
+import { thorough } from '../../help/thorough.ts'
 
 const path = '/ai-gateway/gateways'
 
@@ -194,7 +195,7 @@ test('a token with read permission cannot change anything', async t => {
   assert.equal((await ask('POST', path, { body: { id: 'a' }, token })).status, 403)
 })
 
-test('300 random bodies are never a 5xx, and what is kept keeps the rules', async t => {
+test('random bodies are never a 5xx, and what is kept keeps the rules', async t => {
   const { ask, kept, bugs } = await startApi(t)
   const names = [
     'authentication',
@@ -217,7 +218,7 @@ test('300 random bodies are never a 5xx, and what is kept keeps the rules', asyn
       const { status } = await ask('POST', path, { body: JSON.stringify(some) })
       assert.ok(status < 500, String(status))
     }),
-    { numRuns: 300 },
+    { numRuns: thorough(300, 80) },
   )
   assert.deepEqual(bugs, [])
   const { items } = await kept.gateways.list(account, { offset: 0, limit: 2_000 })

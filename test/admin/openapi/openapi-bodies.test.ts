@@ -8,6 +8,7 @@ import { budgetAlertSetId } from '../../../src/store/records/budget-alerts.ts'
 import { policySetId } from '../../../src/store/records/policy.ts'
 import { zoneOwner } from '../../../src/store/records/zone-lists.ts'
 import { anyCharacter, anyUrl } from '../../help/any-text.ts'
+import { thorough } from '../../help/thorough.ts'
 import { account } from '../../tokens/token-with.ts'
 import { entryWith, keepEntries } from '../ai-logs/log-entries.ts'
 import { startApi } from '../api.ts'
@@ -208,7 +209,7 @@ test('a changed example is valid or invalid for both', async t => {
       .map(([example, changes]) => changes.reduce((body, apply) => apply(body), example))
     await fc.assert(
       fc.asyncProperty(bodies, async body => void (await agree(api, operation, body))),
-      { numRuns: 30 },
+      { numRuns: thorough(30, 6) },
     )
   }
   assert.deepEqual(api.bugs, [])
@@ -339,6 +340,8 @@ const values: fc.Arbitrary<Json> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
 )
 
+const oddTexts = ['', ' ', '\u202e', '\ud800', '\n', 'x\0', 'e\u0301', '*']
+
 test('odd texts are valid or invalid for both, in any place', async t => {
   const api = await start(t)
   const seen = new Set<string>()
@@ -348,8 +351,12 @@ test('odd texts are valid or invalid for both, in any place', async t => {
         const kind = `${operation.id} ${place.map(step => (/^\d+$/.test(step) ? '' : step)).join('.')}`
         if (seen.has(kind)) continue
         seen.add(kind)
-        for (const text of ['', ' ', '\u202e', '\ud800', '\n', 'x\0', 'e\u0301', '*'])
-          await agree(api, operation, withAt(example, place, text))
+        // Each place gets another two of them.
+        const texts = thorough(
+          oddTexts,
+          [seen.size, seen.size + 3].map(at => oddTexts[at % oddTexts.length]!),
+        )
+        for (const text of texts) await agree(api, operation, withAt(example, place, text))
       }
   assert.ok(seen.size > 200)
 })

@@ -49,9 +49,16 @@ export const described: readonly Described[] = Object.entries(document.paths).fl
 
 /** Tells what of a value a schema of the document forbids; nothing when it is valid. */
 export function faultsOf(schema: Schema, value: unknown): string {
-  const validate = compiled.get(schema) ?? ajv.compile(absolute(schema) as Schema)
+  const validate = compiled.get(schema) ?? compile(schema)
   compiled.set(schema, validate)
   return validate(value) ? '' : ajv.errorsText(validate.errors)
+}
+
+function compile(schema: Schema): ValidateFunction {
+  const text = JSON.stringify(schema)
+  const validate = compiledTexts.get(text) ?? ajv.compile(absolute(schema) as Schema)
+  compiledTexts.set(text, validate)
+  return validate
 }
 
 /** Tells in what an answer is not as its operation says; nothing when it is. */
@@ -84,6 +91,8 @@ function headerFlaws(documented: Response['headers'], headers: Headers): readonl
 }
 
 const compiled = new Map<Schema, ValidateFunction>()
+/** By their text: most operations share their responses. */
+const compiledTexts = new Map<string, ValidateFunction>()
 const base = 'https://document.example/'
 const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true })
 formats.default(ajv)

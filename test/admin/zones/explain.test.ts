@@ -8,6 +8,7 @@ import { anyCharacter } from '../../help/any-text.ts'
 import { Edge, edgeConfig, openAccess } from '../../help/edge.ts'
 import { root } from '../../help/source.ts'
 import { ok, startResponder } from '../../help/origin.ts'
+import { thorough } from '../../help/thorough.ts'
 import { described, flawsOf } from '../openapi/openapi-document.ts'
 import { allowing, startApi } from '../api.ts'
 import { tokenWith } from '../../tokens/token-with.ts'
@@ -307,7 +308,7 @@ test('no question upsets the gateway: it is explained as documented, or refused'
         assert.equal(flawsOf(operation, shown, JSON.stringify(response.json)), '', text)
       },
     ),
-    { numRuns: 400, examples: [[accepted], [{ ...accepted, unknown: 1 }]] },
+    { numRuns: thorough(400, 100), examples: [[accepted], [{ ...accepted, unknown: 1 }]] },
   )
   assert.deepEqual([...seen].toSorted(), [200, 400])
   assert.equal(origin.requests.length, 0)

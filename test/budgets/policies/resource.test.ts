@@ -2,6 +2,7 @@ import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { canonicalResource, compileResource } from '../../../src/budgets/policies/resource.ts'
+import { thorough } from '../../help/thorough.ts'
 
 const names = fc.string({ unit: fc.constantFrom('a', 'B', '/', '-', '.'), minLength: 1, maxLength: 6 })
 const patterns = fc.string({
@@ -34,7 +35,7 @@ test('patterns match models with their provider or without, and providers, in an
         equal(compileResource({ model: pattern }, reading)({ ...call, model: null }), 'unknown')
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: thorough(2_000, 400) },
   )
 })
 

@@ -8,6 +8,7 @@ import { unpack } from '../../../../src/ai/translate/packed-reasoning.ts'
 import { responseSettings } from '../../../../src/ai/translate/responses/response-settings.ts'
 import { ToolNames } from '../../../../src/ai/translate/responses/responses-tools.ts'
 import { message, messageEvents } from '../../../help/messages-provider.ts'
+import { thorough } from '../../../help/thorough.ts'
 
 type Json = Record<string, unknown>
 type Response = OpenAI.Responses.Response
@@ -308,6 +309,6 @@ test('whatever a provider sends, the published client accepts the order of the e
       ok(isComplete !== isBroken)
       if (isComplete) await read(text)
     }),
-    { numRuns: 300 },
+    { numRuns: thorough(300, 100) },
   )
 })

@@ -6,6 +6,7 @@ import { MessageEventsOfResponse } from '../../../../src/ai/translate/messages-r
 import { messagesResponse } from '../../../../src/ai/translate/messages-responses/responses-response-to-messages.ts'
 import { pack, unpack } from '../../../../src/ai/translate/packed-reasoning.ts'
 import { eventsOfItem, type Item, type Json, response, streamOf } from '../../../help/responses-provider.ts'
+import { thorough } from '../../../help/thorough.ts'
 
 const tag = 'svc.openai.'
 
@@ -334,6 +335,6 @@ test('whatever a provider sends, the published client accepts the order of the e
       // The client throws at arguments that are no beginning of an object.
       await read(text).catch(error => ok(error.cause instanceof SyntaxError, error))
     }),
-    { numRuns: 200 },
+    { numRuns: thorough(200, 100) },
   )
 })

@@ -65,8 +65,9 @@ export class FailoverLoad {
       } catch (error) {
         if (!(error instanceof StoreUnreachable)) throw error
         this.refused++
-        await sleep(5)
       }
+      // Without a pause, writers would take the processors from servers that elect one of them.
+      await sleep(5)
     }
   }
 

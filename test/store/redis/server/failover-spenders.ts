@@ -71,13 +71,14 @@ export class FailoverSpenders {
   }
 
   async #goOn(store: Store, one: Spender): Promise<void> {
-    while (this.#goesOn)
+    while (this.#goesOn) {
       try {
         await this.#spend(store, one)
       } catch (error) {
         if (!(error instanceof StoreUnreachable)) throw error
-        await sleep(5)
       }
+      await sleep(5)
+    }
   }
 
   /** Spends one more, and has one more granted now and then. */

@@ -11,6 +11,9 @@ import { expectDue, keepDue } from '../due.ts'
 import { commandTimeout, openRedis } from '../open.ts'
 import { FailoverSpenders } from './failover-spenders.ts'
 
+/** Ms after which no server is taken for down, however late a busy machine lets it reply. */
+const never = 600_000
+
 test('with Sentinels the replica takes over, and has all that was acknowledged', async t => {
   const { primary, replica, url } = await startSentinel(t)
   const clock = new ContractClock()
@@ -41,7 +44,7 @@ test('with Sentinels the replica takes over, and has all that was acknowledged',
 })
 
 test('Sentinels with a password of their own are shown it', async t => {
-  const net = await startSentinelNet(t, { replicas: 1, password: 's3cret' })
+  const net = await startSentinelNet(t, { replicas: 1, downAfter: never, password: 's3cret' })
   const commandTimeout = 1_000
   const stranger = await openRedis(t, net.url, commandTimeout)
   assert.equal(stranger.isUnreachable, true)
@@ -91,8 +94,8 @@ test('a store on the side of an old primary calls unknown tokens and records unk
   assert.deepEqual([store.trust.seen?.generation, store.degradation.reasons], [1, []])
 })
 
-test('a scan with 20,000 unknown tokens has the server prove itself twenty times a second at most', async t => {
-  const net = await startSentinelNet(t, { replicas: 1, sentinels: 1 })
+test('a scan with 4,000 unknown tokens has the server prove itself twenty times a second at most', async t => {
+  const net = await startSentinelNet(t, { replicas: 1, sentinels: 1, downAfter: never })
   const store = await openRedis(t, net.url, 5_000)
   const { server } = await net.primary()
   const sets = async () => {
@@ -102,7 +105,7 @@ test('a scan with 20,000 unknown tokens has the server prove itself twenty times
   const before = await sets()
   const began = performance.now()
   for (let i = 0; i < 20; i++) {
-    const digests = Array.from({ length: 1_000 }, (_, j) => (i * 1_000 + j).toString(16).padStart(64, '0'))
+    const digests = Array.from({ length: 200 }, (_, j) => (i * 200 + j).toString(16).padStart(64, '0'))
     const found = await Promise.all(digests.map(digest => store.tokens.findByDigest(digest)))
     assert.ok(found.every(one => one === null))
   }
@@ -113,7 +116,7 @@ test('a scan with 20,000 unknown tokens has the server prove itself twenty times
 })
 
 test('the Sentinels that one names are asked, too, and most of them must answer', async t => {
-  const net = await startSentinelNet(t, { replicas: 1 })
+  const net = await startSentinelNet(t, { replicas: 1, downAfter: never })
   const [first, second, third] = net.sentinels
   const store = await openRedis(t, `redis+sentinel://127.0.0.1:${first!.port}/main`, 1_000)
   await until(() => !store.isUnreachable)
@@ -130,7 +133,7 @@ test('the Sentinels that one names are asked, too, and most of them must answer'
 })
 
 test('a process that was paused believes nothing that Sentinels said before', async t => {
-  const net = await startSentinelNet(t, { replicas: 1, sentinels: 1 })
+  const net = await startSentinelNet(t, { replicas: 1, sentinels: 1, downAfter: never })
   let paused = 0
   const clock = { now: () => Date.now(), monotonic: () => performance.now() + paused }
   const store = await openRedis(t, net.url, 1_000, clock)
