@@ -35,6 +35,9 @@ class Response implements StreamUser {
   readonly interims: number[] = []
   status = 0
   hasBody = false
+  /** What its head says of the length of its body. */
+  length = -1
+  neverIndexed = false
   body = ''
   pieces = 0
   flushes = 0
@@ -52,9 +55,11 @@ class Response implements StreamUser {
     this.interims.push(status)
   }
 
-  head({ status }: ResponseHead, hasBody: boolean): void {
+  head({ status, contentLength, neverIndexed }: ResponseHead, hasBody: boolean): void {
     assert.equal(this.status, 0, 'one head')
     this.status = status
+    this.length = contentLength
+    this.neverIndexed = neverIndexed
     this.hasBody = hasBody
   }
 
@@ -319,6 +324,207 @@ test('a body that is shorter or longer than its length fails its stream alone', 
   )
   assert.equal(origin.fault, null)
   assert.equal(codeOf(origin.frames(), 1), errorCode.protocol)
+})
+
+const { endHeaders, endStream, padded } = flag
+/** Opens a block that CONTINUATION frames continue. */
+const openBlock = frame(frameType.headers, 0, 1, '')
+const continued = (size: number) => frame(frameType.continuation, 0, 1, Buffer.alloc(size))
+
+/** Frames behind a request that end the connection, and what with. */
+const connectionFaults: Readonly<Record<string, readonly [fault: SessionFault, ...frames: Buffer[]]>> = {
+  '4.1: a frame of more than 16,384 bytes': ['frame_size', frame(200, 0, 0, Buffer.alloc(16_385))],
+  '4.3: a header block that is none': ['compression', frame(frameType.headers, endHeaders, 1, '\x80')],
+  '4.3: trailers that are none': [
+    'compression',
+    headers(1, begun, endHeaders),
+    frame(frameType.headers, endHeaders | endStream, 1, '\x80'),
+  ],
+  '4.3: a block that is none, behind the end of a response': [
+    'compression',
+    headers(1, begun),
+    frame(frameType.headers, endHeaders, 1, '\x80'),
+  ],
+  '4.3: a frame within a header block': ['protocol', openBlock, ping],
+  '4.3: a block of more than 256 KiB': [
+    'head_too_large',
+    openBlock,
+    ...Array.from({ length: 16 }, () => continued(16_384)),
+    continued(1),
+  ],
+  '4.3: a block in more than 32 frames': [
+    'flood',
+    openBlock,
+    ...Array.from({ length: 32 }, () => continued(0)),
+  ],
+  '5.1: HEADERS on a stream that was never opened': ['protocol', headers(3, begun)],
+  '5.1: HEADERS on a stream with an even number': ['protocol', headers(2, begun)],
+  '5.1: DATA on a stream that was never opened': ['protocol', data(3, '')],
+  '5.1: DATA on stream 0': ['protocol', data(0, '')],
+  '5.1: RST_STREAM on a stream that was never opened': ['protocol', rstStream(3)],
+  '5.1: WINDOW_UPDATE on a stream that was never opened': ['protocol', windowUpdate(3, 1)],
+  '6.1: DATA without its padding': ['frame_size', headers(1, begun, endHeaders), data(1, '', padded)],
+  '6.1: more padding than DATA': ['protocol', headers(1, begun, endHeaders), data(1, '\x01', padded)],
+  '6.5.2: SETTINGS_ENABLE_PUSH of 1': ['protocol', settings([setting.enablePush, 1])],
+  '6.6: PUSH_PROMISE': ['protocol', frame(frameType.pushPromise, endHeaders, 1, Buffer.alloc(8))],
+  '6.9.1: more DATA than the window of a stream': [
+    'flow_control',
+    headers(1, begun, endHeaders),
+    ...Array.from({ length: 4 }, () => data(1, Buffer.alloc(16_384))),
+  ],
+  '6.9.1: a window of the connection above 2^31-1': ['flow_control', windowUpdate(0, 2 ** 31 - 1)],
+}
+
+for (const [what, [fault, ...frames]] of Object.entries(connectionFaults))
+  test(`${what} ends the connection`, () => {
+    const origin = Origin.greeted()
+    const asked = origin.ask()
+    origin.session.pause(asked.stream!)
+    origin.frames()
+    origin.send(...frames)
+    assert.equal(origin.fault, fault)
+    assert.equal(origin.session.isClosed, true)
+    assert.notEqual(codeOf(origin.frames(), 0), null)
+    origin.send(headers(1, begun), ping)
+    assert.deepEqual(origin.frames(), [])
+  })
+
+test('a header block may have 32 frames', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask()
+  origin.send(
+    frame(frameType.headers, endStream, 1, '\x88'),
+    ...Array.from({ length: 30 }, () => continued(0)),
+  )
+  origin.send(frame(frameType.continuation, endHeaders, 1))
+  assert.deepEqual([origin.fault, asked.status, asked.isWhole], [null, 200, true])
+})
+
+type Fields = Parameters<typeof headers>[1]
+/** Each field counts its text and 32 bytes more. */
+const large = (size: number): Fields => {
+  const rest = size - ':status200'.length - 32 - 2 * 33
+  const values = [...Array.from({ length: Math.floor(rest / 153) }, () => 120), (rest % 153) >> 1]
+  values.push((rest % 153) - values.at(-1)!)
+  return [...begun, ...values.map(length => ['x', 'v'.repeat(length)] as const)]
+}
+const block = (fields: Fields, flags: number): Buffer => {
+  const [{ payload }] = framesOf(headers(1, fields, flags)) as [Frame]
+  const parts = Array.from({ length: Math.ceil(payload.length / 16_384) }, (_, i) =>
+    payload.subarray(i * 16_384, (i + 1) * 16_384),
+  )
+  return Buffer.concat(
+    parts.map((part, i) => {
+      const last = i === parts.length - 1 ? endHeaders : 0
+      return frame(
+        i === 0 ? frameType.headers : frameType.continuation,
+        last | (i === 0 ? flags & endStream : 0),
+        1,
+        part,
+      )
+    }),
+  )
+}
+
+/** Frames that fail their stream alone, and how. */
+const streamFaults: Readonly<Record<string, readonly [fault: StreamFault, ...frames: Buffer[]]>> = {
+  '8.1: DATA before a head': ['bad_head', data(1, 'x')],
+  '8.1: an interim response that ends the stream': ['bad_head', headers(1, [[':status', '103']])],
+  '8.1: trailers without the end': [
+    'bad_framing',
+    headers(1, begun, endHeaders),
+    headers(1, [['x', 'y']], endHeaders),
+  ],
+  '8.1: trailers with a pseudo field': ['bad_framing', headers(1, begun, endHeaders), headers(1, begun)],
+  '8.1.1: trailers before the end of the body': [
+    'bad_framing',
+    headers(1, [...begun, ['content-length', '1']], endHeaders),
+    headers(1, [['x', 'y']]),
+  ],
+  '8.1.1: a length and no body': ['bad_framing', headers(1, [...begun, ['content-length', '1']])],
+  '8.1.1: two lengths': [
+    'bad_framing',
+    headers(1, [...begun, ['content-length', '1'], ['content-length', '2']]),
+  ],
+  '8.1.1: 204 with a length': [
+    'bad_framing',
+    headers(
+      1,
+      [
+        [':status', '204'],
+        ['content-length', '1'],
+      ],
+      endHeaders,
+    ),
+  ],
+  '8.1.1: DATA of 204': ['bad_framing', headers(1, [[':status', '204']], endHeaders), data(1, 'x')],
+  '8.1.1: DATA of 304': ['bad_framing', headers(1, [[':status', '304']], endHeaders), data(1, 'x')],
+  '8.2: a name in upper case': ['bad_head', headers(1, [...begun, ['X', 'y']])],
+  '8.2.2: Connection': ['bad_head', headers(1, [...begun, ['connection', 'x']])],
+  '8.2.2: Keep-Alive': ['bad_head', headers(1, [...begun, ['keep-alive', 'x']])],
+  '8.2.2: Proxy-Connection': ['bad_head', headers(1, [...begun, ['proxy-connection', 'x']])],
+  '8.2.2: Transfer-Encoding': ['bad_head', headers(1, [...begun, ['transfer-encoding', 'chunked']])],
+  '8.2.2: Upgrade': ['bad_head', headers(1, [...begun, ['upgrade', 'x']])],
+  '8.3: a pseudo field of requests': ['bad_head', headers(1, [...begun, [':path', '/']])],
+  '8.3: :status behind another field': ['bad_head', headers(1, [['x', 'y'], ...begun])],
+  '8.3.2: no :status': ['bad_head', headers(1, [['x', 'y']])],
+  '8.3.2: two of :status': ['bad_head', headers(1, [...begun, ...begun])],
+  '8.3.2: a :status of two digits': ['bad_head', headers(1, [[':status', '20']])],
+  '8.3.2: a :status of 600': ['bad_head', headers(1, [[':status', '600']])],
+  '8.6: 101': ['bad_head', headers(1, [[':status', '101']], endHeaders)],
+  '10.5.1: a head of more than 64 KiB': ['head_too_large', block(large(64 * 1024 + 1), endStream)],
+  '10.5.1: trailers of more than 64 KiB': [
+    'head_too_large',
+    headers(1, begun, endHeaders),
+    block(large(64 * 1024 + 1), endStream),
+  ],
+}
+
+for (const [what, [fault, ...frames]] of Object.entries(streamFaults))
+  test(`${what} fails the stream, and another goes on`, () => {
+    const origin = Origin.greeted()
+    const [asked, other] = [origin.ask(), origin.ask()]
+    origin.frames()
+    origin.send(...frames)
+    assert.deepEqual([asked.fault, asked.isWhole, origin.fault], [fault, false, null])
+    assert.equal(codeOf(origin.frames(), 1), errorCode.protocol)
+    origin.send(headers(3, begun))
+    assert.equal(other.isWhole, true)
+  })
+
+test('a head may have 64 KiB', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask()
+  origin.send(block(large(64 * 1024), endStream))
+  assert.deepEqual([asked.status, asked.fault], [200, null])
+})
+
+test('the length of a response without a body is what it says, and nought where one could come', () => {
+  for (const [method, status, fields, length, hasBody] of [
+    ['GET', '200', [], 0, true],
+    ['HEAD', '200', [['content-length', '7']], 7, false],
+    ['GET', '304', [['content-length', '7']], 7, false],
+    ['GET', '204', [['content-length', '0']], 0, false],
+    ['GET', '204', [], -1, false],
+  ] as const) {
+    const origin = Origin.greeted()
+    const asked = origin.ask(method)
+    origin.send(headers(1, [[':status', status], ...fields]))
+    assert.deepEqual(
+      [asked.status, asked.length, asked.hasBody, asked.isWhole],
+      [Number(status), length, hasBody, true],
+    )
+  }
+})
+
+test('a head says whether a hop may index its fields', () => {
+  for (const first of [0x00, 0x10]) {
+    const origin = Origin.greeted()
+    const asked = origin.ask()
+    const field = Buffer.from([0x88, first, 1, 0x78, 1, 0x79])
+    origin.send(frame(frameType.headers, endHeaders | endStream, 1, field))
+    assert.equal(asked.neverIndexed, first === 0x10)
+  }
 })
 
 test('a stream that was cancelled may go on for as long as that takes to arrive', () => {
