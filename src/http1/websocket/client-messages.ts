@@ -91,8 +91,7 @@ function frameSize(bytes: Buffer): number | null {
   const head = (short < 126 ? 2 : short === 126 ? 4 : 10) + keySize
   if (short < 126) return head + short
   if (bytes.length < head) return head
-  const long = short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
-  return long > maxSize ? null : head + long
+  return head + (short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2)))
 }
 
 function payloadOf(frame: Buffer): Buffer {

@@ -53,19 +53,15 @@ export class FrameMessages {
       return
     }
     const short = second & 0x7f
-    this.#left = short < 126 ? short : short === 126 ? this.#head.readUInt16BE(2) : this.#longSize()
+    if (short < 126) this.#left = short
+    else this.#left = short === 126 ? this.#head.readUInt16BE(2) : Number(this.#head.readBigUInt64BE(2))
     this.#isFinal = (first & 0x80) !== 0
     this.#isData = opcode < 8
-    if (opcode === 1) this.#pieces = []
-    else if (opcode === 2) this.#pieces = null
-    if (opcode === 1 || opcode === 2) this.#size = 0
+    if (opcode === 1) {
+      this.#pieces = []
+      this.#size = 0
+    } else if (opcode === 2) this.#pieces = null
     if (this.#left === 0) this.#close()
-  }
-
-  #longSize(): number {
-    const size = this.#head.readBigUInt64BE(2)
-    if (size > BigInt(Number.MAX_SAFE_INTEGER)) this.#isLost = true
-    return Number(size)
   }
 
   #keep(bytes: Buffer): void {

@@ -63,6 +63,52 @@ test('a ping between fragments comes at once, and the message is whole', () => {
   )
 })
 
+for (const size of [0, 125, 126, 65_535, 65_536])
+  test(`a message of ${size} bytes is read wherever its head is cut`, () => {
+    const bytes = text('x'.repeat(size))
+    for (let cut = 1; cut <= Math.min(20, bytes.length); cut++) {
+      const { got, messages } = reader()
+      messages.push(bytes.subarray(0, cut))
+      messages.push(bytes.subarray(cut))
+      assert.deepEqual([got.length, got[0]?.text?.length, messages.isLost], [1, size, false])
+    }
+  })
+
+/** The head of a frame with so many bytes, of which 14 are its own. */
+function headOf(size: number, opcode: number = opcodes.text): Buffer {
+  const head = Buffer.alloc(14)
+  head.set([0x80 | opcode, 0xff])
+  head.writeBigUInt64BE(BigInt(size - 14), 2)
+  return head
+}
+
+test('a message has up to 16 MiB, with the heads of all its frames', () => {
+  const max = 16 * 1024 * 1024
+  const [begun, ended] = [text('a', false), text('b', true, opcodes.continuation)]
+  for (const [before, opcode, used] of [
+    [[], opcodes.text, 0],
+    [[begun], opcodes.continuation, begun.length],
+    [[begun, ended], opcodes.text, 0],
+  ] as const)
+    for (const more of [0, 1]) {
+      const { messages } = reader()
+      messages.push(Buffer.concat([...before, headOf(max - used + more, opcode)]))
+      assert.equal(messages.isLost, more === 1)
+    }
+  const { messages } = reader()
+  messages.push(Buffer.concat([Buffer.from([0x81]), Buffer.alloc(13, 0xff)]))
+  assert.equal(messages.isLost, true)
+})
+
+test('what is given up is given once', () => {
+  const { got, messages } = reader()
+  const parts = Buffer.concat([text('a', false), text('bc', true, opcodes.continuation).subarray(0, 7)])
+  messages.push(parts)
+  assert.deepEqual(messages.takeRest(), parts)
+  messages.push(parts.subarray(0, 1))
+  assert.deepEqual([messages.takeRest().length, messages.isLost, got.length], [1, false, 0])
+})
+
 for (const [name, bytes] of [
   ['without a mask', frame({ opcode: opcodes.text, payload: Buffer.from('a') })],
   [

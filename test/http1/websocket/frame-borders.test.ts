@@ -67,6 +67,17 @@ test('a Close frame is noticed with its head, and has its end like others', () =
   assert.deepEqual([borders.isClosing, borders.isAtBorder], [true, true])
 })
 
+test('the longest control frame, and the longest length that a number holds, are valid', () => {
+  for (const opcode of [opcodes.close, opcodes.ping, opcodes.pong]) {
+    const borders = new FrameBorders('server')
+    borders.follow(frame({ opcode, payload: Buffer.alloc(125) }))
+    assert.deepEqual([borders.isLost, borders.isAtBorder], [false, true])
+  }
+  const borders = new FrameBorders('server')
+  borders.follow(Buffer.from([0x82, 127, 0, 31, 255, 255, 255, 255, 255, 255]))
+  assert.equal(borders.isLost, false)
+})
+
 const empty = Buffer.alloc(0)
 for (const [what, sender, bytes] of [
   ['a client that does not mask', 'client', frame({ opcode: opcodes.text, payload: empty })],
@@ -74,6 +85,8 @@ for (const [what, sender, bytes] of [
   ['an opcode that nobody has defined', 'server', frame({ opcode: 3, payload: empty })],
   ['a control opcode that nobody has defined', 'server', frame({ opcode: 11, payload: empty })],
   ['a control frame in parts', 'server', frame({ opcode: opcodes.ping, payload: empty, isFinal: false })],
+  ['a Close frame in parts', 'server', frame({ opcode: opcodes.close, payload: empty, isFinal: false })],
+  ['a long Close frame', 'server', frame({ opcode: opcodes.close, payload: Buffer.alloc(126) })],
   ['a long control frame', 'server', frame({ opcode: opcodes.ping, payload: Buffer.alloc(126) })],
   ['a length that no number holds', 'server', Buffer.from([0x82, 127, 0, 255, 255, 255, 255, 255, 255, 255])],
   ['text', 'server', Buffer.from('HTTP/1.1 200 OK\r\n\r\n')],

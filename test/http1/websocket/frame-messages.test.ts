@@ -60,6 +60,20 @@ test('what is too long, unwanted, masked or compressed is skipped, and what is n
   deepEqual(read([Buffer.alloc(20, 0xff), framed(text, short)]), [])
 })
 
+test('a text may have 1 MiB, also where another came before', () => {
+  const long = 'x'.repeat(1024 * 1024)
+  deepEqual(read([framed(text, 'a'), framed(text, long)]), ['a', long])
+})
+
+test('what a Close frame says is no part of a text', () => {
+  deepEqual(read([framed(text, 'a', { isFinal: false }), framed(opcodes.close, '\x03\xe8bye')]), [])
+})
+
+test('a frame whose length no number holds is the last', () => {
+  const head = Buffer.from([0x81, 127, 255, 255, 255, 255, 255, 255, 255, 255])
+  deepEqual(read([head, framed(text, 'later')]), [])
+})
+
 test('any bytes are read without throwing', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array()), pieces => void read(pieces.map(piece => Buffer.from(piece)))),
