@@ -94,6 +94,33 @@ describe('SseReader', () => {
     fc.assert(fc.property(fc.array(fc.uint8Array()), pieces => void read(...pieces.map(Buffer.from))))
   })
 
+  test('reads an event of 16 MiB, and stops at a larger one, as a line or as lines', () => {
+    const limit = 16 * 1024 * 1024
+    const line = (size: number) => `data:${'a'.repeat(size - 6)}\n`
+    for (const [begun, size] of [
+      ['', limit],
+      [`data:${'b'.repeat(99)}\n`, limit - 100],
+    ] as const)
+      for (const [more, count] of [
+        [0, 1],
+        [1, 0],
+      ] as const) {
+        const reader = new SseReader()
+        const sizes: number[] = []
+        reader.push(
+          Buffer.from(
+            begun +
+              line(size + more)
+                .slice(0, -1)
+                .padEnd(size + more, 'a'),
+          ),
+          () => {},
+        )
+        reader.push(Buffer.from('\n\n'), (_, data) => sizes.push(data.length))
+        deepEqual([sizes.length, reader.isOverfull], [count, more === 1])
+      }
+  })
+
   test('stops reading at an event that never ends', () => {
     const reader = new SseReader()
     const mebibyte = Buffer.alloc(1024 * 1024, 'a')

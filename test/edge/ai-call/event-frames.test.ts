@@ -2,7 +2,9 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
 import { EventStreamCodec } from '@smithy/eventstream-codec'
 import fc from 'fast-check'
-import { EventFrames } from '../../../src/edge/ai-call/event-frames.ts'
+import { crc32 } from 'node:zlib'
+import { asEventStream, EventFrames, hasEventFrames } from '../../../src/edge/ai-call/event-frames.ts'
+import { parseResponseHead, type ResponseHead } from '../../../src/http1/heads/response-head.ts'
 import { chunk, frame } from '../../help/aws-frames.ts'
 
 const events = ['{"type":"message_start"}', '{"type":"content_block_delta","delta":{"text":"Grüße"}}']
@@ -23,6 +25,148 @@ test('chunks become the events of their model, however they are cut', () => {
       const at = [0, ...cuts.toSorted((a, b) => a - b), stream.length]
       equal(decode(...at.slice(1).map((end, i) => stream.subarray(at[i], end))), text)
     }),
+  )
+})
+
+/** Writes the lengths of a frame and of its headers, with their checksum. */
+function prelude(size: number, headers: number): Buffer {
+  const bytes = Buffer.alloc(12)
+  bytes.writeUInt32BE(size, 0)
+  bytes.writeUInt32BE(headers, 4)
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, 8)), 8)
+  return bytes
+}
+
+/** Makes a frame whose checksums are right, whatever its headers are. */
+function framed(headers: Buffer, payload: string): Buffer {
+  const body = Buffer.concat([headers, Buffer.from(payload)])
+  const frame = Buffer.concat([prelude(16 + body.length, headers.length), body, Buffer.alloc(4)])
+  frame.writeUInt32BE(crc32(frame.subarray(0, -4)), frame.length - 4)
+  return frame
+}
+
+function textHeader(name: string, value: string): Buffer {
+  return Buffer.concat([
+    Buffer.from([name.length]),
+    Buffer.from(name),
+    Buffer.from([7, value.length >> 8, value.length & 255]),
+    Buffer.from(value),
+  ])
+}
+
+test('a frame has up to 24 MiB, of which 128 KiB are headers, and no more than it holds', () => {
+  const [mebibyte, kibibyte] = [1024 * 1024, 1024]
+  for (const [size, headers, isAccepted] of [
+    [24 * mebibyte, 128 * kibibyte, true],
+    [24 * mebibyte + 1, 0, false],
+    [24 * mebibyte, 128 * kibibyte + 1, false],
+    [17, 1, true],
+    [17, 2, false],
+  ] as const)
+    equal(decode(prelude(size, headers)), isAccepted ? '…' : '!…', `${size}, ${headers}`)
+})
+
+test('headers that are cut off or of no known type break the stream', () => {
+  const event = textHeader(':message-type', 'event')
+  const payload = '{"a":1}'
+  equal(decode(framed(event, payload)), `data: ${payload}\n\n`)
+  const bad = [
+    'ff', // a name that is cut off
+    '0161', // no type
+    '016107', // no length
+    '01610700', // half a length
+    '0161070001', // no value
+    '0161060001', // no bytes
+    '016104000000', // three bytes of an integer
+    '01610a', // an unknown type
+  ]
+  for (const hex of bad) {
+    const headers = Buffer.concat([event, Buffer.from(hex, 'hex')])
+    equal(decode(framed(headers, payload), framed(event, payload)), '!!…', hex)
+  }
+  for (const hex of [
+    '016100',
+    '016101',
+    '01610201',
+    '0161030001',
+    `016105${'00'.repeat(8)}`,
+    '0161070000',
+    '0161060000',
+  ])
+    equal(
+      decode(framed(Buffer.concat([event, Buffer.from(hex, 'hex')]), payload)),
+      `data: ${payload}\n\n`,
+      hex,
+    )
+})
+
+test('what is no event, and what holds none, breaks the stream', () => {
+  const headers = { ':message-type': 'event', ':event-type': 'x' }
+  const inner = (text: string) => JSON.stringify({ bytes: Buffer.from(text).toString('base64') })
+  for (const [kind, payload] of [
+    [{ ...headers, ':message-type': 'other' }, '{}'],
+    [{ ':event-type': 'x' }, '{}'],
+    [headers, ''],
+    [headers, '[]'],
+    [headers, 'no JSON'],
+    [headers, inner('[]')],
+    [headers, inner('no JSON')],
+  ] as const)
+    equal(decode(frame(kind, payload)), '!…', payload)
+  equal(decode(frame(headers, inner('{"type":"a b"}'))), 'data: {"type":"a b"}\n\n')
+  equal(decode(frame(headers, inner('{"type":1}'))), 'data: {"type":1}\n\n')
+  equal(
+    decode(frame({ ':message-type': 'event', ':event-type': 'a\nb' }, '{"a":\r\n1}')),
+    'data: {"a": 1}\n\n',
+  )
+})
+
+test('a failure says as much as the frame does', () => {
+  const told = (headers: Readonly<Record<string, string>>, payload = '') =>
+    JSON.parse(decode(frame(headers, payload)).split('data: ')[1]!).error
+  const kind = (type: string) => ({ ':message-type': 'exception', ':exception-type': type })
+  deepEqual(told(kind('validationException'), '{"message":"No."}'), {
+    type: 'invalid_request_error',
+    message: 'No.',
+  })
+  deepEqual(told(kind('modelStreamErrorException'), '{"originalMessage":"Oh."}'), {
+    type: 'api_error',
+    message: 'Oh.',
+  })
+  deepEqual(told(kind('serviceUnavailableException'), 'no JSON'), {
+    type: 'overloaded_error',
+    message: 'serviceUnavailableException',
+  })
+  deepEqual(told(kind('modelTimeoutException'), '{"message":1}'), {
+    type: 'timeout_error',
+    message: 'modelTimeoutException',
+  })
+  for (const type of ['exception', 'error'])
+    deepEqual(told({ ':message-type': type }), { type: 'api_error', message: 'The stream failed.' })
+})
+
+test('a response of frames is known by its type, and becomes one of events', () => {
+  const head = (lines: string) => {
+    const bytes = Buffer.from(`HTTP/1.1 200 OK\r\n${lines}\r\n`)
+    return parseResponseHead(bytes, 0, bytes.length) as ResponseHead
+  }
+  const type = 'application/vnd.amazon.eventstream'
+  for (const [lines, has] of [
+    [`Content-Type: ${type}\r\n`, true],
+    [`content-type: ${type.toUpperCase()} ; a=b\r\n`, true],
+    [`Content-Type: ${type}s\r\n`, false],
+    ['Content-Type: text/event-stream\r\n', false],
+    [`Content-Type: ${type}\r\nContent-Encoding: gzip\r\n`, false],
+    ['X: 1\r\n', false],
+  ] as const)
+    equal(hasEventFrames(head(lines)), has, lines)
+  const { fields, contentType, isEventStream, status } = asEventStream(
+    head(`X: content-type\r\nY: 1\r\nCONTENT-Type: ${type}\r\n`),
+  )
+  const sse = 'text/event-stream; charset=utf-8'
+  deepEqual(
+    [fields, contentType, isEventStream, status],
+    [['X', 'content-type', 'Y', '1', 'CONTENT-Type', sse], sse, true, 200],
   )
 })
 
