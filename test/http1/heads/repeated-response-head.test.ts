@@ -25,6 +25,37 @@ describe('response heads that an origin repeats', () => {
     equal(parse(heads, ok('X: 1')), first)
   })
 
+  test('are remembered up to 4 KiB', () => {
+    for (const [size, isSame] of [
+      [4096, true],
+      [4097, false],
+    ] as const) {
+      const heads = new RepeatedResponseHead()
+      const text = ok(`X: ${'a'.repeat(size - ok('X: ').length)}`)
+      const [first, again] = [parse(heads, text), parse(heads, text)]
+      equal(first === again, isSame)
+    }
+  })
+
+  test('are remembered from the first final status on', () => {
+    const heads = new RepeatedResponseHead()
+    for (const [status, isSame] of [
+      [199, false],
+      [200, true],
+    ] as const) {
+      const text = `HTTP/1.1 ${status} X\r\n\r\n`
+      const [first, again] = [parse(heads, text), parse(heads, text)]
+      equal(first === again, isSame)
+    }
+  })
+
+  test('share the lines that they pass on', () => {
+    const heads = new RepeatedResponseHead()
+    const [first, again] = [parse(heads, ok('X: 1')), parse(heads, ok('X: 1'))]
+    equal(first, again)
+    equal((again as ResponseHead).crossing(), 'X: 1\r\n')
+  })
+
   test('outlast interim ones', () => {
     const heads = new RepeatedResponseHead()
     const first = parse(heads, ok('X: 1'))

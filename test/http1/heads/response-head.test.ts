@@ -19,6 +19,7 @@ describe('a status line', () => {
     ['HTTP/1.1 200  two  spaces ', 200, ' two  spaces '],
     ['HTTP/1.1 200 \xe4\tb', 200, '\xe4\tb'],
     ['HTTP/1.1 999 Denied', 999, 'Denied'],
+    ['HTTP/1.1 100 Continue', 100, 'Continue'],
     ['HTTP/1.1 103 Early Hints', 103, 'Early Hints'],
   ] as const
   for (const [line, status, reason] of good)
@@ -42,6 +43,8 @@ describe('a status line', () => {
     ['a status below 100', 'HTTP/1.1 099 Odd'],
     ['a status with a sign', 'HTTP/1.1 +20 OK'],
     ['a status in letters', 'HTTP/1.1 abc OK'],
+    ['a byte above the digits in the status', 'HTTP/1.1 20: OK'],
+    ['a byte below the digits in the status', 'HTTP/1.1 20/ OK'],
     ['no status', 'HTTP/1.1'],
     ['no space behind the status', 'HTTP/1.1 200OK'],
     ['a NUL in the reason', 'HTTP/1.1 200 O\0K'],
@@ -80,6 +83,43 @@ describe('the fields of an answer', () => {
   test('tell of none of these where they are missing', () => {
     const head = accepted('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n')
     deepEqual([head.hasDate, head.isEncoded, head.isEventStream], [false, false, false])
+  })
+
+  test('tell of an upgrade, of what the body is, and of how it may be cached', () => {
+    const head = accepted(
+      'HTTP/1.1 101 X\r\nUpgrade: a\r\nContent-Type: b\r\nContent-Encoding: c\r\ncontent-encoding: d\r\nCACHE-Control: e\r\n\r\n',
+    )
+    deepEqual([head.upgrade, head.contentType, head.contentEncoding], ['a', 'b', 'c, d'])
+    deepEqual([head.hasCacheControl, head.hasCacheControl], [true, true])
+    const plain = accepted('HTTP/1.1 200 OK\r\nX: cache-control\r\n\r\n')
+    deepEqual([plain.upgrade, plain.contentType, plain.contentEncoding], [null, null, null])
+    deepEqual([plain.hasCacheControl, plain.neverIndexed], [false, false])
+  })
+
+  for (const [lines, authenticates] of [
+    ['X: NTLM', false],
+    ['WWW-Authenticate: Basic', false],
+    ['WWW-Authenticate: NTLM', true],
+    ['WWW-Authenticate: Negotiate\r\nWWW-Authenticate: Basic', true],
+    ['Proxy-Authenticate: Kerberos', true],
+    ['Persistent-Auth: true', true],
+    ['Persistent-Auth: FALSE', false],
+    ['WWW-Authenticate: NTLM\r\nPersistent-Auth: false', true],
+  ] as const)
+    test(`tell that ${authenticates ? 'the connection' : 'no more than the request'} is authenticated: ${lines.replace('\r\n', ', ')}`, () => {
+      equal(accepted(`HTTP/1.1 200 OK\r\n${lines}\r\n\r\n`).authenticatesConnection, authenticates)
+    })
+
+  test('are up to a thousand', () => {
+    const lines = (count: number) => `HTTP/1.1 200 OK\r\n${'X:\r\n'.repeat(count)}\r\n`
+    equal(accepted(lines(1000)).ids.length, 1000)
+    equal(parse(lines(1001)), 'unparsable')
+  })
+
+  test('have up to 1024 characters of connection options', () => {
+    const connection = (options: string) => `HTTP/1.1 200 OK\r\nConnection: ${options}\r\n\r\n`
+    deepEqual(accepted(connection('x,'.repeat(512))).hopByHop, new Set(['x']))
+    equal(parse(connection('x,'.repeat(513))), 'unparsable')
   })
 
   const streams = [
