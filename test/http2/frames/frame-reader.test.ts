@@ -77,4 +77,7 @@ test('reading ends where the head of a frame is refused', () => {
   taker.frameBegun = () => false
   const bytes = bytesOf([{ type: 0, flags: 0, stream: 1, payload: Uint8Array.of(1) }])
   assert.equal(new FrameReader(taker).next(bytes, 0), -1)
+  const reader = new FrameReader(taker)
+  assert.equal(reader.next(bytes.subarray(0, 5), 0), 5)
+  assert.equal(reader.next(bytes, 5), -1)
 })

@@ -145,11 +145,61 @@ test('a list counts 32 bytes a field beside its text', () => {
   assert.equal(new HpackDecoder().decode(bytes, 0, bytes.length, 100, { take() {} }), 34)
 })
 
+test('a field that is as large as the table stays in it', () => {
+  const decoder = new HpackDecoder()
+  const value = 'c'.repeat(4096 - 32 - 1)
+  const length = (value.length - 127) | 0
+  const bytes = [0x40, 1, 0x61, 0x7f, (length & 0x7f) | 0x80, length >> 7, ...Buffer.from(value)]
+  assert.deepEqual(decode(decoder, Buffer.from(bytes).toString('hex')), [`a: ${value}`])
+  assert.deepEqual(decode(decoder, 'be'), [`a: ${value}`])
+  assert.deepEqual(decode(decoder, '4001 6101 62 be'), ['a: b', 'a: b'])
+  assert.equal(decode(decoder, 'bf'), null)
+})
+
+test('a table of another size holds what fits into it, to the byte', () => {
+  const decoder = new HpackDecoder()
+  // Two fields of 34 bytes.
+  assert.deepEqual(decode(decoder, '3f25 4001 6101 62 4001 6101 63'), ['a: b', 'a: c'])
+  assert.deepEqual(decode(decoder, 'be bf'), ['a: c', 'a: b'])
+  assert.deepEqual(decode(decoder, '3f24 be'), ['a: c'])
+  assert.equal(decode(decoder, 'bf'), null)
+})
+
+test('an integer may go on for four bytes, and no further', () => {
+  const value = '76'.repeat(127)
+  assert.deepEqual(decode(new HpackDecoder(), `0001 78 7f80 8080 00 ${value}`), [`x: ${'v'.repeat(127)}`])
+  assert.equal(decode(new HpackDecoder(), `0001 78 7f80 8080 8000 ${value}`), null)
+})
+
+test('all fields of the static table are at their places, the last one too', () => {
+  assert.deepEqual(decode(new HpackDecoder(), '81 90 bd'), [
+    ':authority: ',
+    'accept-encoding: gzip, deflate',
+    'www-authenticate: ',
+  ])
+})
+
+test('a name of the table is as sound as it was, whatever value it came with', () => {
+  const soundOf = (hex: string) => {
+    const bytes = Buffer.from(hex.replaceAll(' ', ''), 'hex')
+    const fields: boolean[] = []
+    new HpackDecoder().decode(bytes, 0, bytes.length, 1000, {
+      take: ({ isSound }) => void fields.push(isSound),
+    })
+    return fields
+  }
+  assert.deepEqual(soundOf('4001 7801 20 7e01 79'), [false, true])
+  assert.deepEqual(soundOf('4001 7801 79 7e01 20'), [true, false])
+  assert.deepEqual(soundOf('4001 5801 79 7e01 79'), [false, false])
+})
+
 const sound: readonly (readonly [name: string, value: string, isSound: boolean])[] = [
   ['x', 'y', true],
   ['x', '', true],
   ['x', 'a b\tc\xff', true],
   ['X', 'y', false],
+  ['A', 'y', false],
+  ['Z', 'y', false],
   ['x y', 'y', false],
   ['', 'y', false],
   ['x', ' y', false],
