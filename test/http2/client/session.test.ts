@@ -720,3 +720,257 @@ test('a turn reads a thousand frames, or 60 heads, however often the socket is r
   assert.equal(origin.session.readOn(), true)
   assert.ok(responses.every(({ isWhole }) => isWhole))
 })
+
+// ── counts, windows and ends, to the byte ──
+
+const updates = (origin: Origin, id: number): number[] =>
+  origin
+    .frames()
+    .filter(({ type, stream }) => type === frameType.windowUpdate && stream === id)
+    .map(({ payload }) => payload.readUInt32BE(0))
+
+test('the window of a stream is given back by halves, twice as large each time up to 1 MiB', () => {
+  const origin = Origin.greeted()
+  origin.ask()
+  origin.send(headers(1, begun, endHeaders))
+  const given: number[] = []
+  let sent = 0
+  while (given.length < 6) {
+    origin.send(data(1, Buffer.alloc(1_000)))
+    sent += 1_000
+    for (const more of updates(origin, 1)) given.push(sent, more)
+  }
+  assert.deepEqual(given, [33_000, 33_000 + 65_535, 99_000, 66_000 + 131_070, 231_000, 132_000 + 262_140])
+  while (given.length < 12) {
+    origin.send(data(1, Buffer.alloc(10_000)))
+    sent += 10_000
+    for (const more of updates(origin, 1)) given.push(sent, more)
+  }
+  const growths = [3, 4, 5].map(i => given[2 * i + 1]! - (given[2 * i]! - given[2 * i - 2]!))
+  assert.deepEqual(growths, [524_280, 2 ** 20 - 2 * 524_280, 0])
+})
+
+test('windows of all streams together grow by 8 MiB', () => {
+  const origin = Origin.greeted()
+  const keepUp = () => {
+    const { id } = origin.ask().stream!
+    origin.send(headers(id, begun, endHeaders))
+    let window = 65_535
+    for (let i = 0; i < 150; i++) {
+      origin.send(data(id, Buffer.alloc(10_000)))
+      window += updates(origin, id).reduce((sum, more) => sum + more, -10_000)
+    }
+    return [id, window > 500_000]
+  }
+  const grown = Array.from({ length: 10 }, keepUp)
+  assert.ok(grown.slice(0, 8).every(([, isLarge]) => isLarge))
+  assert.equal(grown[9]![1], false)
+  origin.send(data(grown[0]![0] as number, '', endStream))
+  assert.equal(keepUp()[1], true)
+})
+
+test('the window of the connection is given back once half of it has come', () => {
+  const origin = Origin.greeted()
+  origin.ask()
+  origin.send(headers(1, begun, endHeaders))
+  for (let i = 0; i < 511; i++) {
+    origin.send(data(1, Buffer.alloc(16_384)))
+    assert.deepEqual(updates(origin, 0), [])
+  }
+  origin.send(data(1, Buffer.alloc(16_384)))
+  assert.deepEqual(updates(origin, 0), [8 * 2 ** 20])
+})
+
+test('what comes for a stream that has failed is bounded by the window that it had', () => {
+  for (const more of [0, 1]) {
+    const origin = Origin.greeted()
+    origin.ask()
+    origin.send(data(1, Buffer.alloc(1_000)))
+    const parts = [16_384, 16_384, 16_384, 65_535 - 1_000 - 3 * 16_384 + more]
+    origin.send(...parts.map(size => data(1, Buffer.alloc(size))))
+    assert.equal(origin.fault, more === 0 ? null : 'flow_control')
+  }
+})
+
+test('a paused reader holds small pieces as few', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask()
+  origin.session.pause(asked.stream!)
+  origin.send(headers(1, begun, endHeaders))
+  const letters = Array.from({ length: 200 }, (_, i) => String.fromCharCode(97 + (i % 26)))
+  for (const letter of letters) origin.send(data(1, letter))
+  assert.ok(asked.stream!.held.length <= 64)
+  origin.session.resume(asked.stream!)
+  assert.equal(asked.body, letters.join(''))
+  assert.ok(asked.pieces <= 64)
+})
+
+test('an origin may send 1,000 frames that carry nothing, and 100 more a second', () => {
+  const idle = {
+    PING: ping,
+    'an unknown frame': frame(200, 0, 0),
+    'DATA without bytes': data(1, ''),
+    'a WINDOW_UPDATE for nothing that waits': windowUpdate(0, 1),
+    'small DATA of a stream that is over': data(3, Buffer.alloc(255)),
+  }
+  for (const [what, bytes] of Object.entries(idle)) {
+    const origin = Origin.greeted()
+    const [, over] = [origin.ask(), origin.ask()]
+    origin.send(headers(1, begun, endHeaders))
+    origin.session.cancel(over.stream!)
+    origin.session.tick(60_000)
+    let count = 0
+    while (origin.fault === null && count < 2_000) {
+      origin.send(bytes)
+      count++
+      if (count === 1_000) origin.session.tick(61_000)
+    }
+    assert.deepEqual(
+      [origin.fault, count],
+      what.startsWith('small') ? ['flow_control', 258] : ['flood', 1_101],
+      what,
+    )
+  }
+  const origin = Origin.greeted()
+  const over = origin.ask()
+  origin.session.cancel(over.stream!)
+  for (let i = 0; i < 1_100; i++) origin.send(data(1, ''))
+  assert.equal(origin.fault, 'flood')
+})
+
+test('window updates are free while a body waits for them', () => {
+  const origin = Origin.greeted(10, [setting.initialWindowSize, 0])
+  const asked = origin.ask('POST', false)
+  origin.session.send(asked.stream!, Buffer.alloc(3_000))
+  for (let i = 0; i < 2_500; i++) {
+    origin.send(windowUpdate(1, 1))
+    origin.frames()
+  }
+  assert.equal(origin.fault, null)
+})
+
+test('what was asked, taken and cancelled is counted', () => {
+  const origin = Origin.greeted()
+  const asked = Array.from({ length: 5 }, () => origin.ask())
+  assert.equal(origin.session.requests, 5)
+  origin.send(goAway(5))
+  assert.equal(origin.session.requestsTaken, 3)
+  for (const [last, code] of [
+    [9, errorCode.none],
+    [5, errorCode.internal],
+  ] as const) {
+    const other = Origin.greeted()
+    for (let i = 0; i < 5; i++) other.ask()
+    other.send(goAway(last, code))
+    assert.equal(other.session.requestsTaken, 0)
+  }
+  assert.deepEqual(
+    asked.map(({ fault }) => fault),
+    [null, null, null, 'refused', 'refused'],
+  )
+  const busy = Origin.greeted()
+  for (let i = 0; i < 100; i++) {
+    assert.equal(busy.session.hasCancelledMany, false)
+    const { stream } = busy.ask()
+    busy.session.cancel(stream!)
+    busy.session.cancel(stream!)
+  }
+  assert.equal(busy.session.hasCancelledMany, true)
+})
+
+test('a session that leaves says so once, opens no stream, and ends those that it has', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask()
+  origin.frames()
+  origin.session.leave()
+  assert.deepEqual([origin.session.isLeaving, origin.session.room], [true, 0])
+  assert.equal(codeOf(origin.frames(), 0), errorCode.none)
+  origin.send(headers(1, begun))
+  assert.equal(asked.isWhole, true)
+  origin.session.close()
+  origin.session.leave()
+  assert.deepEqual(origin.frames(), [])
+})
+
+test('streams of a session that is closed hear nothing more', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask('POST', false)
+  origin.session.close()
+  assert.deepEqual([origin.session.isClosed, origin.session.size], [true, 0])
+  origin.send(headers(1, begun))
+  assert.equal(origin.session.send(asked.stream!, Buffer.alloc(10)), true)
+  assert.deepEqual([asked.status, asked.fault, asked.isWhole, asked.drains], [0, null, false, 0])
+})
+
+test('bodies wait until what was taken is written', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask('POST', false)
+  origin.frames()
+  origin.session.written(false)
+  assert.equal(origin.session.send(asked.stream!, Buffer.alloc(10)), false)
+  assert.deepEqual(origin.frames(), [])
+  origin.flushes = 0
+  origin.session.written(true)
+  assert.equal(origin.flushes, 1)
+  assert.equal(origin.frames()[0]!.payload.length, 10)
+  assert.equal(asked.drains, 1)
+  origin.session.written(true)
+  assert.equal(origin.flushes, 1)
+})
+
+test('an owner hears once of all there is to take', () => {
+  const origin = Origin.greeted()
+  origin.flushes = 0
+  origin.ask()
+  origin.ask()
+  assert.equal(origin.flushes, 1)
+  origin.frames()
+  origin.send(ping)
+  assert.equal(origin.flushes, 2)
+  origin.frames()
+  origin.send(settingsAck)
+  assert.equal(origin.flushes, 2)
+})
+
+test('an origin is silent only while it owes a response', () => {
+  const origin = Origin.greeted()
+  origin.session.tick(10_000)
+  assert.equal(origin.session.isSilent, false)
+  const asked = origin.ask()
+  assert.equal(origin.session.isSilent, false)
+  origin.session.tick(15_000)
+  assert.equal(origin.session.isSilent, true)
+  const { changes } = origin
+  origin.session.probe()
+  assert.deepEqual(
+    [origin.changes, origin.session.isPingFresh, origin.session.isPingLate],
+    [changes + 1, true, false],
+  )
+  origin.session.tick(16_000)
+  assert.deepEqual([origin.session.isPingFresh, origin.session.isPingLate], [false, true])
+  origin.send(frame(frameType.ping, flag.ack, 0, Buffer.alloc(8)))
+  assert.deepEqual([origin.changes, origin.session.isPingLate], [changes + 2, false])
+  origin.send(frame(frameType.ping, flag.ack, 0, Buffer.alloc(8)), headers(1, begun))
+  assert.deepEqual([origin.changes, asked.isWhole], [changes + 3, true])
+})
+
+test('the rest of a request is called off where its response is whole', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask('POST', false)
+  origin.frames()
+  origin.send(headers(1, begun))
+  assert.equal(codeOf(origin.frames(), 1), errorCode.cancel)
+  const whole = origin.ask('POST', false)
+  origin.session.endRequest(whole.stream!, null)
+  origin.session.endRequest(whole.stream!, null)
+  assert.deepEqual(
+    origin.frames().map(({ type, flags }) => [type, flags]),
+    [
+      [frameType.headers, endHeaders],
+      [frameType.data, endStream],
+    ],
+  )
+  origin.send(headers(3, begun))
+  assert.equal(codeOf(origin.frames(), 3), null)
+  assert.deepEqual([asked.isWhole, whole.isWhole], [true, true])
+})
