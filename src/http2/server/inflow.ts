@@ -42,8 +42,6 @@ export class Inflow<Owner> {
     const session = this.#session
     if (id === 0) return session.fail('protocol', errorCode.protocol, 'DATA on stream 0')
     this.#window -= length
-    if (this.#window < 0)
-      return session.fail('protocol', errorCode.flowControl, 'more DATA than the connection allows')
     if (this.#window < connectionWindow / 2) this.#widenConnection()
     if (length === 0 && (flags & flag.endStream) === 0 && !this.#allowance.spendControl()) return false
     this.#padding = (flags & flag.padded) === 0 ? 0 : -1

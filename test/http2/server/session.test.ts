@@ -156,6 +156,8 @@ const malformed: Readonly<Record<string, Pairs>> = {
   '8.3: a pseudo field in two places': [...get.slice(0, 3), ['x', 'a'], ...get.slice(3)],
   '8.3.1: two of :method': [...get, [':method', 'GET']],
   '8.3.1: no :method': get.slice(1),
+  '8.3.1: a :method of 65 bytes': [[':method', 'M'.repeat(65)], ...get.slice(1)],
+  '8.3.1: a :method that is empty': [[':method', ''], ...get.slice(1)],
   '8.3.1: a :method that is no token': [[':method', 'G T'], ...get.slice(1)],
   '8.3.1: no :scheme': [get[0]!, ...get.slice(2)],
   '8.3.1: no :path': [...get.slice(0, 2), get[3]!],
@@ -243,8 +245,16 @@ const faulty: Readonly<Record<string, readonly [fault: string, fields: Pairs]>> 
   'no host': ['bad_request', get.slice(0, 3)],
   'a Host that is another than :authority': ['bad_request', [...get, ['host', 'other.example']]],
   'two of Host': ['bad_request', [...get.slice(0, 3), ['host', 'a'], ['host', 'a']]],
+  'a tunnel with a length': [
+    'bad_request',
+    [[':method', 'CONNECT'], [':protocol', 'websocket'], ...get.slice(1), ['content-length', '0']],
+  ],
   'a length that is none': ['bad_request', [...get, ['content-length', 'x']]],
   'a long path': ['uri_too_long', [...get.slice(0, 2), [':path', `/${'a'.repeat(100)}`], get[3]!]],
+  'a Cookie behind many fields': [
+    'http_headers_exceed_limit',
+    [...get, ...Array.from({ length: 100 }, (): [string, string] => ['x', 'a']).with(50, ['cookie', 'a'])],
+  ],
   'many fields': [
     'http_headers_exceed_limit',
     [...get, ...Array.from({ length: 100 }, (): [string, string] => ['x', 'a'])],
@@ -264,6 +274,41 @@ for (const [what, [fault, fields]] of Object.entries(faulty))
     assert.equal(peer.fault, null)
     assert.deepEqual(peer.frames(), [])
   })
+
+const accepted: Readonly<Record<string, Pairs>> = {
+  'a method of 64 bytes': [[':method', 'M'.repeat(64)], ...get.slice(1)],
+  'the scheme http': [get[0]!, [':scheme', 'http'], ...get.slice(2)],
+  '* for OPTIONS': [[':method', 'OPTIONS'], get[1]!, [':path', '*'], get[3]!],
+  'the longest path': [...get.slice(0, 2), [':path', `/${'a'.repeat(99)}`], get[3]!],
+  'as many fields as are allowed': [
+    ...get,
+    ...Array.from({ length: 99 }, (): [string, string] => ['x', 'a']),
+  ],
+  'a length of nought and no body': [...get, ['content-length', '0']],
+}
+
+for (const [what, fields] of Object.entries(accepted))
+  test(`${what} is accepted`, () => {
+    const peer = Peer.greeted()
+    peer.limits.url = 100
+    peer.send(headers(1, fields))
+    assert.deepEqual([peer.requests[0]?.fault, peer.session.requestCount], [null, 1])
+    assert.deepEqual(peer.frames(), [])
+  })
+
+test('a header list may be as large as its limit, to the byte', () => {
+  // Each field counts 32 bytes beside its text.
+  const size = get.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0) + 32 + 3
+  for (const [limit, fault] of [
+    [size, null],
+    [size - 1, 'http_headers_exceed_limit'],
+  ] as const) {
+    const peer = Peer.greeted()
+    peer.limits.headerSection = limit
+    peer.send(headers(1, [...get, ['x', 'ab']]))
+    assert.equal(peer.requests[0]!.fault, fault)
+  }
+})
 
 test('a header list that is too large is refused, with its host', () => {
   const peer = Peer.greeted()
@@ -340,6 +385,19 @@ test('an extended CONNECT is the handshake of a WebSocket', () => {
     assert.equal(request.isOver, true)
   }
   assert.equal(peer.fault, null)
+})
+
+test('the key that a handshake brings is passed on, and one that is made is not told of', () => {
+  const peer = Peer.greeted()
+  const fields: Pairs = [[':method', 'CONNECT'], [':protocol', 'WebSocket'], ...get.slice(1)]
+  peer.send(headers(1, [...fields, ['sec-websocket-key', 'own']], endHeaders), headers(3, fields, endHeaders))
+  const [own, made] = peer.requests
+  assert.deepEqual([own!.stream.hasKey, made!.stream.hasKey], [true, false])
+  const keys = [own!, made!].map(({ head: { fields } }) =>
+    fields.filter((_, i) => fields[i - 1] === 'sec-websocket-key'),
+  )
+  assert.deepEqual([keys[0], keys[1]!.length], [['own'], 1])
+  assert.equal(own!.head.connection, 'upgrade')
 })
 
 test('a plain CONNECT has its authority as target', () => {
@@ -624,6 +682,19 @@ test('a body waits until it is asked for, and its window with it', () => {
   assert.deepEqual([request.body.at(-1), request.isOver], ['d', true])
 })
 
+test('the window of a body that is read is given back once half of it has come', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => peer.session.readBody(stream)
+  peer.send(open, data(1, Buffer.alloc(16_384)), data(1, Buffer.alloc(16_383)))
+  assert.deepEqual(peer.frames(), [])
+  peer.send(data(1, 'x'))
+  const [update, ...others] = peer.frames()
+  assert.deepEqual(
+    [update!.type, update!.stream, update!.payload.readUInt32BE(), others],
+    [frameType.windowUpdate, 1, 32_768, []],
+  )
+})
+
 test('bodies that nobody reads keep no other from coming', () => {
   const peer = Peer.greeted()
   const full = [16_384, 16_384, 16_384, 16_383].map(size => Buffer.alloc(size))
@@ -692,6 +763,57 @@ test('interim responses and trailers go out around the body, and an end without 
   assert.deepEqual(peer.fieldsOf(frames[0]!)[0], [':status', '103'])
   assert.deepEqual(peer.fieldsOf(frames[1]!)[0], [':status', '418'])
   assert.deepEqual(peer.fieldsOf(frames[3]!), [['grpc-status', '0']])
+})
+
+test('an end goes with the last frame of its stream, or else in a frame of its own', () => {
+  const ends = (between: (peer: Peer) => void) => {
+    const peer = Peer.greeted()
+    peer.send(headers(1), headers(3))
+    const [first, second] = peer.requests.map(({ stream }) => stream)
+    peer.session.respond(second!, 200, '', false)
+    peer.session.respond(first!, 200, '', false)
+    between(peer)
+    peer.session.end(first!, null)
+    return peer.frames().map(({ type, stream, flags }) => [type, stream, flags])
+  }
+  const own = [frameType.data, 1, endStream]
+  assert.deepEqual(ends(() => {}).at(-1), [frameType.headers, 1, endHeaders | endStream])
+  assert.deepEqual(
+    ends(peer => void peer.frames()),
+    [own],
+  )
+  assert.deepEqual(ends(peer => void peer.send(ping)).slice(1), [
+    [frameType.headers, 1, endHeaders],
+    [frameType.ping, 0, flag.ack],
+    own,
+  ])
+  const other = ends(peer => void peer.session.write(peer.requests[1]!.stream, Buffer.from('x')))
+  assert.deepEqual(other.slice(1), [[frameType.headers, 1, endHeaders], [frameType.data, 3, 0], own])
+})
+
+test('an interim response goes out only before the response, and only while its stream is open', () => {
+  const peer = Peer.greeted()
+  peer.send(headers(1), headers(3))
+  const [first, second] = peer.requests.map(({ stream }) => stream)
+  peer.session.respond(first!, 200, '', false)
+  peer.session.reset(second!, errorCode.cancel)
+  peer.frames()
+  for (const stream of [first!, second!]) peer.session.interim(stream, 103, '')
+  peer.session.respond(second!, 200, '', true)
+  assert.deepEqual(peer.frames(), [])
+})
+
+test('streams whose bytes wait are counted until they go out, or their stream ends', () => {
+  const peer = Peer.greeted()
+  serveBytes(peer, 100)
+  peer.send(settings([setting.initialWindowSize, 10]), headers(1), headers(3), headers(5))
+  assert.equal(peer.session.stalledCount, 3)
+  peer.frames()
+  peer.send(windowUpdate(1, 90), rstStream(3))
+  peer.frames()
+  assert.equal(peer.session.stalledCount, 1)
+  peer.session.close()
+  assert.equal(peer.session.stalledCount, 0)
 })
 
 /** Opens a stream that has its response before its request is whole. */
@@ -901,6 +1023,26 @@ test('6.8: a shutdown takes what is on its way for a second, then serves what is
   for (const { stream } of peer.requests) peer.session.respond(stream, 204, '', true)
   assert.equal(peer.session.isDone, true)
   assert.equal(peer.fault, null)
+})
+
+test('6.8: a shutdown begins once, and not at all behind the end of a session', () => {
+  const peer = Peer.greeted()
+  peer.session.shutdown(0)
+  peer.session.shutdown(500)
+  assert.equal(peer.frames().length, 1)
+  peer.session.sweep(999, 0)
+  assert.deepEqual(peer.frames(), [])
+  peer.session.sweep(1_000, 0)
+  assert.equal(peer.frames().length, 1)
+  peer.session.sweep(2_000, 0)
+  assert.deepEqual(peer.frames(), [])
+  const failed = Peer.greeted()
+  failed.send(windowUpdate(0, 0))
+  failed.frames()
+  failed.session.shutdown(0)
+  failed.session.sweep(5_000, 0)
+  failed.session.close()
+  assert.deepEqual(failed.frames(), [])
 })
 
 test('6.8: a client that goes away is served what it has asked for', () => {
