@@ -6,7 +6,7 @@ import { endOfHead, mayContinue } from '../../../src/http1/fields/field-lines.ts
 import {
   overLimit,
   parseRequestHead,
-  type RequestHead,
+  RequestHead,
   requestBody,
   startsBadly,
 } from '../../../src/http1/heads/request-head.ts'
@@ -178,6 +178,10 @@ describe('the framing of a request', () => {
 })
 
 describe('persistence', () => {
+  test('is what a head begins with: over HTTP/2, no line speaks of it', () => {
+    equal(new RequestHead().keepAlive, true)
+  })
+
   const cases = [
     ['HTTP/1.1', '', true],
     ['HTTP/1.1', 'Connection: keep-alive\r\n', true],
