@@ -1,5 +1,6 @@
-// Fuzzes a parser by coverage: node test/fuzz.ts TARGET --minutes N [--seed SEED]. Inputs that reach new blocks stay in
-// test/fuzz/corpus/TARGET.txt; one that breaks a promise is made small and written to test/fuzz/faults.
+// Fuzzes a parser by coverage: node test/fuzz.ts TARGET --minutes N [--seed SEED]. Minutes are those of the processor; SIGINT
+// and SIGTERM end a run earlier. Inputs that reach new blocks stay in test/fuzz/corpus/TARGET.txt; one that breaks a promise is
+// made small and written to test/fuzz/faults.
 // node test/fuzz.ts TARGET --replay FILE runs the inputs of such a file again; --list names the targets.
 
 import { mkdirSync } from 'node:fs'
@@ -23,6 +24,8 @@ const maxHeap = 1_024
 interface Message {
   readonly fault?: Fault
   readonly figures?: Figures
+  /** Of the processor. */
+  readonly seconds?: number
   /** Inputs that the file of the corpus had room for, at the end. */
   readonly room?: number
 }
@@ -70,7 +73,6 @@ async function fuzz(name: string): Promise<boolean> {
     corpus: join(folder, 'corpus', `${name}.txt`),
     slot: slot.shared,
   }
-  const began = performance.now()
   console.log(`${name}, seed ${seed}`)
   const worker = new Worker(new URL('./fuzz/engine/worker.ts', import.meta.url), {
     workerData: task,
@@ -85,9 +87,9 @@ async function fuzz(name: string): Promise<boolean> {
     writeInputs(file, [Buffer.from(fault.input)])
     console.error(`${fault.detail}\n  node test/fuzz.ts ${name} --replay ${file}`)
   }
-  worker.on('message', ({ fault, figures, room }: Message) => {
+  worker.on('message', ({ fault, figures, seconds = 0, room }: Message) => {
     if (fault) report(fault)
-    if (figures) print(figures, room)
+    if (figures) print(figures, seconds, room)
   })
   worker.on('error', (error: Error) =>
     report(plainFault(slot.input, 'ended', `the thread ended: ${error.stack}`)),
@@ -100,15 +102,18 @@ async function fuzz(name: string): Promise<boolean> {
     }),
     1_000,
   )
+  const end = () => slot.end()
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, end)
   await promise
+  for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, end)
   clearInterval(watch)
   return isGood
 
-  function print({ executions, inputs, bytes, reached, known, faults }: Figures, room = inputs): void {
-    const seconds = Math.round((performance.now() - began) / 1_000)
+  function print(figures: Figures, seconds: number, room = figures.inputs): void {
+    const { executions, inputs, bytes, reached, known, faults } = figures
     const left = room < inputs ? `, ${inputs - room} of them beyond the size of the file` : ''
     console.log(
-      `${seconds} s: ${executions} executions, ${inputs} inputs of ${bytes} bytes${left}, ${reached} of ${known} blocks, ${faults} faults`,
+      `${Math.round(seconds)} s: ${executions} executions, ${inputs} inputs of ${bytes} bytes${left}, ${reached} of ${known} blocks, ${faults} faults`,
     )
   }
 }

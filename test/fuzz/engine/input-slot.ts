@@ -1,6 +1,6 @@
 // The input that a thread is working on, for another thread that waits for it in vain.
 
-const head = 8
+const head = 12
 
 export class InputSlot {
   readonly shared: SharedArrayBuffer
@@ -10,7 +10,7 @@ export class InputSlot {
   /** Makes one for inputs up to some length, or shares one. */
   constructor(room: number | SharedArrayBuffer) {
     this.shared = typeof room === 'number' ? new SharedArrayBuffer(head + room) : room
-    this.#numbers = new Int32Array(this.shared, 0, 2)
+    this.#numbers = new Int32Array(this.shared, 0, 3)
     this.#bytes = new Uint8Array(this.shared, head)
   }
 
@@ -23,6 +23,15 @@ export class InputSlot {
   /** Counts the inputs. */
   get serial(): number {
     return Atomics.load(this.#numbers, 0)
+  }
+
+  /** Asks the thread to end. */
+  end(): void {
+    Atomics.store(this.#numbers, 2, 1)
+  }
+
+  get isOver(): boolean {
+    return Atomics.load(this.#numbers, 2) === 1
   }
 
   get input(): Buffer {
