@@ -83,7 +83,10 @@ const refused: Record<string, readonly [bytes: string, code: number]> = {
   'no version': [get('GET /'), 400],
   'HTTP/0.9': ['GET /\r\n\r\n', 400],
   'HTTP/2.0': [get('GET / HTTP/2.0'), 505],
-  'HTTP/1.2': [get('GET / HTTP/1.2'), 505],
+  'HTTP/1.2 with both framings': [
+    'POST / HTTP/1.2\r\nHost: site.test\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
   'HTTP/3.7': [get('GET / HTTP/3.7'), 505],
   'a version of two digits': [get('GET / HTTP/1.10'), 400],
   'a version in lower case': [get('GET / http/1.1'), 400],

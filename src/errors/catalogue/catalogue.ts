@@ -948,7 +948,7 @@ const protocolEntries = {
     category: 'unsupported',
     detail: 'Your program speaks a version of HTTP that this gateway does not understand.',
     guidance: '**Do not retry.** Set your program to HTTP/1.1 and connect again.',
-    cause: 'The request line names a version other than HTTP/1.0 or HTTP/1.1.',
+    cause: 'The request line names a version of HTTP other than 1.x.',
     remedy: 'Check whether a load balancer in front speaks HTTP/2 without TLS to the gateway.',
   },
 } as const satisfies Record<string, Entry>

@@ -59,6 +59,9 @@ function readVersion(text: string, at: number, head: RequestLine): boolean {
     head.version = '1.0'
     return true
   }
-  if (/^HTTP\/[0-9]\.[0-9]\r\n/.test(text.slice(at, at + 10))) head.fault = 'http_version_not_supported'
+  const major = /^HTTP\/([0-9])\.[0-9]\r\n/.exec(text.slice(at, at + 10))?.[1]
+  // Later minor versions are read as 1.1 (RFC 9110 section 2.5).
+  if (major === '1') return true
+  if (major !== undefined) head.fault = 'http_version_not_supported'
   return false
 }

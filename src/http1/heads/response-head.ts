@@ -143,7 +143,8 @@ export function responseBody(head: ResponseHead, method: string): BodyReader | R
 /** Returns the offset after the line, or -1. Many origins omit the space before an empty reason. */
 function readStatusLine(bytes: Buffer, text: string, start: number, head: ResponseHead): number {
   if (text.startsWith('HTTP/1.0 ')) head.keepAlive = false
-  else if (!text.startsWith('HTTP/1.1 ')) return -1
+  // Later minor versions are read as 1.1 (RFC 9110 section 2.5).
+  else if (!text.startsWith('HTTP/1.1 ') && !/^HTTP\/1\.[2-9] /.test(text)) return -1
   for (let i = 9; i < 12; i++) {
     const digit = text.charCodeAt(i) - 0x30
     if (!(digit >= 0 && digit <= 9)) return -1

@@ -55,10 +55,19 @@ describe('a request line', () => {
     equal(accepted(`${'M'.repeat(64)} / HTTP/1.1\r\nHost: a\r\n\r\n`).method.length, 64)
   })
 
-  for (const version of ['HTTP/2.0', 'HTTP/3.0', 'HTTP/1.2', 'HTTP/0.9', 'HTTP/9.9'])
+  for (const version of ['HTTP/2.0', 'HTTP/3.0', 'HTTP/0.9', 'HTTP/9.9'])
     test(`is refused by name for ${version}`, () => {
       equal(parse(`GET / ${version}\r\nHost: a\r\n\r\n`), 'http_version_not_supported')
     })
+
+  test('of a later minor version is read as HTTP/1.1', () => {
+    for (const version of ['HTTP/1.2', 'HTTP/1.9']) {
+      const head = parse(`GET / ${version}\r\nHost: a\r\n\r\n`)
+      ok(typeof head !== 'string')
+      deepEqual([head.minor, head.version, head.keepAlive], [1, '1.1', true])
+    }
+    equal(parse('GET / HTTP/1.2\r\n\r\n'), 'bad_request')
+  })
 
   test('is refused by name for the preface of HTTP/2', () => {
     equal(parse('PRI * HTTP/2.0\r\n\r\n'), 'http_version_not_supported')

@@ -21,6 +21,8 @@ describe('a status line', () => {
     ['HTTP/1.1 999 Denied', 999, 'Denied'],
     ['HTTP/1.1 100 Continue', 100, 'Continue'],
     ['HTTP/1.1 103 Early Hints', 103, 'Early Hints'],
+    ['HTTP/1.2 200 OK', 200, 'OK'],
+    ['HTTP/1.9 404 Not Found', 404, 'Not Found'],
   ] as const
   for (const [line, status, reason] of good)
     test(`gives status and reason of "${line}"`, () => {
@@ -31,7 +33,7 @@ describe('a status line', () => {
   const bad = [
     ['version 2', 'HTTP/2.0 200 OK'],
     ['version 2 without a minor part', 'HTTP/2 200 OK'],
-    ['an unknown minor version', 'HTTP/1.2 200 OK'],
+    ['a minor version of two digits', 'HTTP/1.10 200 OK'],
     ['small letters', 'http/1.1 200 OK'],
     ['another protocol', 'ICY 200 OK'],
     ['no version, as in HTTP/0.9', '<html>'],

@@ -101,6 +101,21 @@ export const requestCases = [
   ...section(
     'RFC 9112 2.3',
     should(
+      'HTTP/1.2 is read as HTTP/1.1',
+      served(['main', ''], ['behind', '']),
+      withLine(path => `GET ${path}main HTTP/1.2`),
+    ),
+    should(
+      'HTTP/1.9 with a body in chunks, and a request behind it',
+      served(['main', 'hello'], ['behind', '']),
+      path => `POST ${path}main HTTP/1.9\r\n${host}Transfer-Encoding: chunked\r\n\r\n${hello}${behind(path)}`,
+    ),
+    must(
+      'HTTP/1.2 without Host',
+      refused(400),
+      withLine(path => `GET ${path}main HTTP/1.2`, ''),
+    ),
+    should(
       'HTTP/2.0',
       refused(505),
       withLine(path => `GET ${path}main HTTP/2.0`),

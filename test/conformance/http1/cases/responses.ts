@@ -47,6 +47,12 @@ export const responseCases = [
     bad('a status of 99', `HTTP/1.1 099 OK\r\n${hello}`),
     bad('no response', ''),
     bad('a head that ends amid a field', `${ok}X-A: 1`),
+    good('HTTP/1.2', `HTTP/1.2 200 OK\r\n${hello}`, 'hello'),
+    good(
+      'HTTP/1.9 in chunks',
+      'HTTP/1.9 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+      'hello',
+    ),
     good('no reason', `HTTP/1.1 200 \r\n${hello}`, 'hello'),
     good('a reason with bytes above 127', `HTTP/1.1 200 caf\xe9\r\n${hello}`, 'hello'),
     good('HTTP/1.0', `HTTP/1.0 200 OK\r\n${hello}`, 'hello', true),
