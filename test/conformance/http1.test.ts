@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { startEdge } from '../help/edge.ts'
 import { RawOrigin } from './http1/origin.ts'
 import { http1Cases, runHttp1Case } from './http1/run.ts'
-import { addressOf, idsOf } from './run.ts'
+import { addressOf, idsOf, inTurns } from './run.ts'
 
 const ids = idsOf(http1Cases)
 
@@ -17,12 +17,10 @@ async function failures(t: TestContext, origin: RawOrigin, port: number, wanted?
     .map((of, i) => ({ of, id: ids[i]! }))
     .filter(({ id }) => wanted?.includes(id) ?? true)
   t.after(() => origin.close())
-  const verdicts = await Promise.all(
-    cases.map(async ({ of, id }, i) => {
-      const verdict = await runHttp1Case(of, origin, port, addressOf(i))
-      return verdict.result === 'passed' ? null : { id, title: of.title, ...verdict }
-    }),
-  )
+  const verdicts = await inTurns(cases, async ({ of, id }, i) => {
+    const verdict = await runHttp1Case(of, origin, { port, tls: false, from: addressOf(i) })
+    return verdict.result === 'passed' ? null : { id, title: of.title, ...verdict }
+  })
   return verdicts.filter(verdict => verdict !== null)
 }
 

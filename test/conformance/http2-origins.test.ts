@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Edge, edgeConfig, listenAt, zoneTo } from '../help/edge.ts'
 import { originCases } from './http2-origins/cases.ts'
 import { CaseOrigin, runOriginCase } from './http2-origins/run.ts'
-import { idsOf } from './run.ts'
+import { idsOf, inTurns } from './run.ts'
 
 test('all cases of origins pass', async t => {
   const origins = await Promise.all(originCases.map(of => new CaseOrigin(of).listen()))
@@ -19,13 +19,11 @@ test('all cases of origins pass', async t => {
   })
   const edge = await listenAt(t, new Edge(t, edgeConfig([], { zone: { routes } })))
   const ids = idsOf(originCases)
-  const verdicts = await Promise.all(
-    originCases.map(async (of, i) => {
-      const { port } = origins[i]!
-      const verdict = await runOriginCase(of, origins[i]!, edge.port, `/${port}/`)
-      return verdict.result === 'passed' ? null : { id: ids[i], title: of.title, ...verdict }
-    }),
-  )
+  const verdicts = await inTurns(originCases, async (of, i) => {
+    const { port } = origins[i]!
+    const verdict = await runOriginCase(of, origins[i]!, edge.port, `/${port}/`)
+    return verdict.result === 'passed' ? null : { id: ids[i], title: of.title, ...verdict }
+  })
   assert.deepEqual(
     verdicts.filter(verdict => verdict !== null),
     [],

@@ -9,7 +9,7 @@ import { startEdge } from '../help/edge.ts'
 import { frame, framesOf, preface, settings, settingsAck } from '../help/http2.ts'
 import { http2Cases, runHttp2Case } from './http2/run.ts'
 import { startOrigin } from './origin.ts'
-import { addressOf, idsOf } from './run.ts'
+import { addressOf, idsOf, inTurns } from './run.ts'
 
 const ids = idsOf(http2Cases)
 const named = http2Cases.map((of, i) => ({ of, id: ids[i]! }))
@@ -22,12 +22,10 @@ test('all cases pass without TLS', async t => {
     zone: { isDefault: true },
   })
   const cases = named.filter(({ of }) => of.only !== 'tls')
-  const verdicts = await Promise.all(
-    cases.map(async ({ of, id }, i) => {
-      const verdict = await runHttp2Case(of, { port: edge.port, tls: false, from: addressOf(i) })
-      return verdict?.result === 'passed' ? null : { id, title: of.title, ...verdict }
-    }),
-  )
+  const verdicts = await inTurns(cases, async ({ of, id }, i) => {
+    const verdict = await runHttp2Case(of, { port: edge.port, tls: false, from: addressOf(i) })
+    return verdict?.result === 'passed' ? null : { id, title: of.title, ...verdict }
+  })
   assert.deepEqual(
     verdicts.filter(verdict => verdict !== null),
     [],

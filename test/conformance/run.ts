@@ -43,6 +43,20 @@ export function idsOf(cases: readonly Case[]): readonly string[] {
   })
 }
 
+/** Runs some cases at a time; returns what came of each, in their order. */
+export async function inTurns<Kind, Result>(
+  cases: readonly Kind[],
+  run: (of: Kind, i: number) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  const queue = cases.entries()
+  const work = async () => {
+    for (const [i, of] of queue) results[i] = await run(of, i)
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  return results
+}
+
 /** An address of loopback for each case: servers count by address. */
 export function addressOf(n: number): string {
   return `127.${1 + ((n >> 16) & 127)}.${(n >> 8) & 255}.${1 + (n % 254)}`
@@ -60,10 +74,10 @@ export async function runCases<Kind extends Case>(
   const wanted = cases.map((of, i) => ({ of, id: ids[i]! })).filter(({ id }) => id.startsWith(only))
   const counts = { passed: 0, otherwise: 0, optional: 0, failed: 0 }
   let number = 0
-  const work = async (queue: Iterable<(typeof wanted)[number]>) => {
-    for (const { of, id } of queue) {
+  for (let round = 0; round < runs; round++)
+    await inTurns(wanted, async ({ of, id }) => {
       const verdict = await run(of, addressOf(number++))
-      if (verdict === null) continue
+      if (verdict === null) return
       const { result, note } = verdict
       const outcome = result !== 'passed' && of.level !== 'MUST' ? 'optional' : result
       counts[outcome]++
@@ -71,12 +85,7 @@ export async function runCases<Kind extends Case>(
         console.log(
           `${outcome}  ${id}  ${of.title} [${of.level}: ${words(of)}]${note && `: ${note.slice(0, 200)}`}`,
         )
-    }
-  }
-  for (let round = 0; round < runs; round++) {
-    const queue = wanted.values()
-    await Promise.all(Array.from({ length: atOnce }, () => work(queue)))
-  }
+    })
   const { passed, otherwise, optional, failed } = counts
   console.log(
     `${name} ${version}: ${passed} passed, ${otherwise} refused by another code or none, ${optional} optional not done, ${failed} failed`,

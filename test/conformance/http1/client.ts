@@ -1,6 +1,7 @@
 // One connection of HTTP/1.1 in the hands of a case: any bytes out, all bytes in.
 
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { type Address, awake, dial } from '../dial.ts'
 import { Patience } from '../patience.ts'
 
 /** A response as it came: the body is what its framing says. */
@@ -16,17 +17,12 @@ export interface RawResponse {
 export class RawClient {
   isClosed = false
   received = ''
-  readonly patience = new Patience()
+  readonly patience: Patience
   readonly #socket: Socket
 
-  constructor(port: number, from: string) {
-    this.#socket = connect({
-      port,
-      host: '127.0.0.1',
-      localAddress: from,
-      noDelay: true,
-      allowHalfOpen: true,
-    })
+  constructor(address: Address) {
+    this.patience = new Patience(() => awake(address))
+    this.#socket = dial(address, ['http/1.1'], true)
     this.#socket.on('error', () => this.#close())
     this.#socket.on('end', () => this.#close())
     this.#socket.on('close', () => this.#close())

@@ -1,6 +1,7 @@
 // Runs cases of HTTP/1.1, each on a connection of its own.
 
 import type { Verdict } from '../case.ts'
+import type { Address } from '../dial.ts'
 import { requestCases } from './cases/requests.ts'
 import { responseCases } from './cases/responses.ts'
 import { upgradeCases } from './cases/upgrades.ts'
@@ -12,16 +13,11 @@ export const http1Cases: readonly Http1Case[] = [...requestCases, ...responseCas
 
 let last = 0
 
-export async function runHttp1Case(
-  of: Http1Case,
-  origin: RawOrigin,
-  port: number,
-  from: string,
-): Promise<Verdict> {
+export async function runHttp1Case(of: Http1Case, origin: RawOrigin, address: Address): Promise<Verdict> {
   const number = ++last
   const path = `/${number}/`
   if (of.script !== null) origin.scripts.set(`${path}main`, of.script)
-  const client = new RawClient(port, from)
+  const client = new RawClient(address)
   try {
     client.send(of.bytes(path))
     const verdict = await of.expectation.verdict({ client, origin, number })

@@ -1,20 +1,13 @@
 // One connection of HTTP/2 in the hands of a case: frames out as the case says, frames in as they come.
 
-import { connect, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { flag, frameType, setting } from '../../../src/http2/frames/frames.ts'
 import { type HeaderField, HpackDecoder } from '../../../src/http2/hpack/decoder.ts'
 import { type Frame, frame, framesOf, preface, settings, settingsAck } from '../../help/http2.ts'
-import { type Field, block } from './hpack.ts'
+import { type Address, awake, dial } from '../dial.ts'
 import { Patience } from '../patience.ts'
-
-/** Where a server listens. */
-export interface Address {
-  readonly port: number
-  readonly tls: boolean
-  /** The address of loopback to connect from: servers count by address. */
-  readonly from: string
-}
+import { type Field, block } from './hpack.ts'
 
 /** Fields of a message, in lower case, in the order in which they came. */
 export type Fields = readonly (readonly [name: string, value: string])[]
@@ -39,7 +32,7 @@ export class Connection {
   protocol: string | false | null = null
   /** What broke, where the peer sends what is no HTTP/2. */
   flaw: string | null = null
-  readonly patience = new Patience()
+  readonly patience: Patience
   readonly #socket: Socket
   readonly #sections = new Map<Frame, Fields>()
   #decoder: HpackDecoder
@@ -48,8 +41,9 @@ export class Connection {
   #isBlockOpen = false
   #prefaceLeft = 0
 
-  private constructor(socket: Socket, scheme: 'http' | 'https') {
+  private constructor(socket: Socket, scheme: 'http' | 'https', patience: Patience) {
     this.#socket = socket
+    this.patience = patience
     this.#decoder = new HpackDecoder()
     this.scheme = scheme
     socket.setNoDelay(true)
@@ -60,24 +54,18 @@ export class Connection {
   }
 
   /** Opens a connection on which nothing is sent yet. */
-  static async open({ port, tls, from }: Address, offered: readonly string[] = ['h2']): Promise<Connection> {
-    const socket = connect({ port, host: '127.0.0.1', localAddress: from })
-    if (!tls) {
-      const connection = new Connection(socket, 'http')
-      await connection.#event('connect')
-      return connection
-    }
-    const names = { servername: 'site.test', rejectUnauthorized: false }
-    const secure = connectTls({ socket, ALPNProtocols: [...offered], ...names })
-    const connection = new Connection(secure, 'https')
-    await connection.#event('secureConnect')
-    connection.protocol = secure.alpnProtocol
+  static async open(address: Address, offered: readonly string[] = ['h2']): Promise<Connection> {
+    const socket = dial(address, offered)
+    const patience = new Patience(() => awake(address))
+    const connection = new Connection(socket, address.tls ? 'https' : 'http', patience)
+    await connection.#event(address.tls ? 'secureConnect' : 'connect')
+    if (socket instanceof TLSSocket) connection.protocol = socket.alpnProtocol
     return connection
   }
 
   /** Takes a connection of a client, after the preface of which its frames follow. */
   static accept(socket: Socket): Connection {
-    const connection = new Connection(socket, 'http')
+    const connection = new Connection(socket, 'http', new Patience())
     connection.#prefaceLeft = preface.length
     return connection
   }

@@ -1,13 +1,14 @@
 // Runs cases of HTTP/2 against a server, each on a connection of its own, from an address of its own.
 
 import type { Verdict } from '../case.ts'
+import type { Address } from '../dial.ts'
 import { connectionCases } from './cases/connection.ts'
 import { frameCases } from './cases/frames.ts'
 import { hpackCases } from './cases/hpack.ts'
 import { messageCases } from './cases/messages.ts'
 import { streamCases } from './cases/streams.ts'
 import { webSocketCases } from './cases/websocket.ts'
-import { type Address, Connection } from './connection.ts'
+import { Connection } from './connection.ts'
 import type { Http2Case } from './expect.ts'
 
 export const http2Cases: readonly Http2Case[] = [
