@@ -6,7 +6,14 @@ import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 import dearestFiles from './help/dearest-files.ts'
-import { longest, processGroups, reasonsToBeAlone, sharesBrowser, writeEntry } from './help/process-groups.ts'
+import {
+  longest,
+  processGroups,
+  reasonsToBeAlone,
+  sharesBrowser,
+  startsPrograms,
+  writeEntry,
+} from './help/process-groups.ts'
 import { quickFolder } from './help/quick-folder.ts'
 import { root } from './help/source.ts'
 
@@ -17,19 +24,20 @@ test('each file of tests runs once, and most share a process', () => {
   const groups = processGroups()
   assert.deepEqual(groups.flat().toSorted(), files.toSorted())
   assert.ok(groups.length < files.length / 2)
-  for (const group of groups)
-    assert.ok(group.length === 1 || group.every(isSociable) || group.every(sharesBrowser))
+  for (const group of groups.filter(({ length }) => length > 1)) {
+    assert.ok(group.every(isSociable) || group.every(sharesBrowser), `${group}`)
+    assert.ok(group.length <= 4 || !group.some(startsPrograms), `${group}`)
+  }
 })
 
-test('what takes longest begins first, and then groups and files that run alone take turns', () => {
+test('what takes longest begins first, then groups that compute and that start programs take turns, and files that run alone end', () => {
   const groups = processGroups()
-  const isLong = groups.map(group => group.some(file => longest.has(file)))
-  const count = isLong.lastIndexOf(true) + 1
-  assert.ok(count > 0 && isLong.slice(0, count).every(Boolean))
-  assert.deepEqual(new Set(groups.flat()).intersection(longest), longest)
-  const others = groups.slice(count)
-  const shared = (part: typeof others) => part.filter(({ length }) => length > 1).length
-  assert.ok(Math.abs(shared(others.slice(0, others.length / 2)) - shared(others) / 2) <= 1)
+  assert.deepEqual(groups.slice(0, longest.size).flat(), [...longest])
+  const others = groups.slice(longest.size)
+  const shared = others.filter(({ length }) => length > 1)
+  assert.deepEqual(others.slice(0, shared.length), shared)
+  const starting = (part: typeof shared) => part.filter(group => group.some(startsPrograms)).length
+  assert.ok(Math.abs(starting(shared.slice(0, shared.length / 2)) - starting(shared) / 2) <= 1)
 })
 
 test('a file that runs alone does so without what a group needs', t => {
@@ -40,29 +48,34 @@ test('a file that runs alone does so without what a group needs', t => {
   assert.deepEqual(namesOf(stdout, 'ok'), ['leaves', 'finds'])
 })
 
-test('who starts Node or a browser, or has to do with its own process, runs alone', t => {
+test('who starts a browser, or has to do with its own process, runs alone, and few who start Node share one', t => {
   const folder = quickFolder(t, 'tests')
-  const reasons = (text: string, i: number) => {
-    const file = join(folder, `${i}.test.ts`)
+  let count = 0
+  const write = (text: string) => {
+    const file = join(folder, `${count++}.test.ts`)
     writeFileSync(file, text)
-    return reasonsToBeAlone(relative(root, file))
+    return relative(root, file)
   }
   const helper = relative(folder, join(root, 'test/help/gateway.ts'))
   const alone = [
-    "import { spawn } from 'node:child_process'\nspawn(process.execPath)",
-    "import { fork } from 'node:child_process'\nfork('program.ts')",
     "import { chromium } from 'playwright-core'",
     "const { Worker } = await import('node:worker_threads')",
-    `import { startGateway } from '${helper}'`,
     "process.on('SIGHUP', () => {})",
+    "process.kill(process.pid, 'SIGHUP')",
     "process.env.NAME = 'value'",
     'delete process.env.NAME',
     'Object.assign(globalThis, { fetch })',
     'mock.timers.enable()',
     'after(() => server.close())',
   ]
-  for (const [i, text] of alone.entries()) assert.notDeepEqual(reasons(text, i), [], text)
+  for (const text of alone) assert.notDeepEqual(reasonsToBeAlone(write(text)), [], text)
+  const starting = [
+    "import { spawn } from 'node:child_process'\nspawn(process.execPath)",
+    "import { fork } from 'node:child_process'\nfork('program.ts')",
+    `import { startGateway } from '${helper}'`,
+  ]
   const sociable = [
+    "process.kill(child.pid, 'SIGHUP')",
     't.mock.timers.enable()',
     '  t.after(() => {})',
     'const { HOME } = process.env',
@@ -70,7 +83,11 @@ test('who starts Node or a browser, or has to do with its own process, runs alon
     "import { spawn } from 'node:child_process'\nspawn('openssl')",
     "import type { Page } from 'playwright-core'",
   ]
-  for (const [i, text] of sociable.entries()) assert.deepEqual(reasons(text, alone.length + i), [], text)
+  for (const text of [...starting, ...sociable]) {
+    const file = write(text)
+    assert.deepEqual(reasonsToBeAlone(file), [], text)
+    assert.equal(startsPrograms(file), starting.includes(text), text)
+  }
 })
 
 test('a group says by name what fails, does not load or leaves traces, and what follows runs all the same', t => {

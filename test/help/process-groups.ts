@@ -10,49 +10,57 @@ export type Group = readonly string[]
 
 /** The most files of a group: more would save little, and hold up who waits for the last group. */
 const most = 12
+/** The most where files start programs of ours, which take their time. */
+const mostStarting = 4
 
-/** What takes longest begins first, lest the others wait for it at the end. */
+/** What takes longest, most first: it begins before all else, lest the others wait for it at the end, and has a process of its own. */
 export const longest: ReadonlySet<string> = new Set([
-  'test/dashboard/all-pages.browser.test.ts',
   'test/journeys/upgrade.test.ts',
-  'test/store/redis/away.test.ts',
-  'test/wire/own-refusals.test.ts',
-  'test/journeys/restart.test.ts',
+  'test/dashboard/all-pages.browser.test.ts',
   'test/journeys/killed-streams.test.ts',
+  'test/journeys/restart.test.ts',
+  'test/store/redis/server/failover.test.ts',
   'test/journeys/memory.test.ts',
+  'test/store/redis/away.test.ts',
+  'test/admin/stall.test.ts',
+  'test/journeys/known-tokens.test.ts',
+  'test/journeys/log-export.test.ts',
+  'test/store/redis/server/sentinel.test.ts',
   'test/journeys/ai-gateway.test.ts',
   'test/journeys/first-hour.browser.test.ts',
   'test/journeys/acme.test.ts',
-  'test/store/redis/server/sentinel.test.ts',
-  'test/store/redis/server/failover.test.ts',
+  'test/journeys/coding-agents.test.ts',
 ])
 
-/** Makes groups of all files of tests: of one folder of `test` where they may share a process, or of one file; in the order to begin them. */
+/** Makes groups of all files of tests: of one folder of `test` where they may share a process, or of one file; in the order to begin them, shorter ones last. */
 export function processGroups(): readonly Group[] {
   const files = globSync('test/**/*.test.ts', { cwd: root })
     .map(path => path.split(sep).join('/'))
+    .filter(file => !longest.has(file))
     .sort()
-  const sharing = Map.groupBy(
-    files.filter(file => reasonsToBeAlone(file).length === 0),
-    file => file.split('/')[1],
+  const sociable = files.filter(file => reasonsToBeAlone(file).length === 0)
+  const groupsOf = (files: Group, most: number) =>
+    Map.groupBy(files, file => file.split('/')[1])
+      .values()
+      .flatMap(files => evenly(files, most))
+  const computing = groupsOf(
+    sociable.filter(file => !startsPrograms(file)),
+    most,
   )
-  const shared = [...[...sharing.values()].flatMap(evenly), ...evenly(files.filter(sharesBrowser))]
+  const starting = groupsOf(sociable.filter(startsPrograms), mostStarting)
+  const browsing = evenly(files.filter(sharesBrowser), most)
+  const shared = mixed([[...computing, ...browsing], [...starting]]).filter(({ length }) => length > 1)
   const inGroups = new Set(shared.flat())
-  const alone = files.filter(file => !inGroups.has(file)).map(file => [file])
-  const [first, others] = [true, false].map(isLong =>
-    [shared, alone].map(groups => groups.filter(files => files.some(file => longest.has(file)) === isLong)),
-  )
-  return [...first!.flat(), ...mixed(others!)]
+  const alone = files.filter(file => !inGroups.has(file))
+  return [...[...longest].map(file => [file]), ...shared, ...alone.map(file => [file])]
 }
 
 /** Tests of single pages share a process, and a browser, whose start would cost them as much as what they try. */
 export function sharesBrowser(file: string): boolean {
-  return (
-    /^test\/(?:dashboard|errors|pages|oauth-server)\/.*\.browser\.test\.ts$/.test(file) && !longest.has(file)
-  )
+  return /^test\/(?:dashboard|errors|pages|oauth-server)\/.*\.browser\.test\.ts$/.test(file)
 }
 
-/** Spreads each list evenly: groups compute, and who is alone mostly waits for the processes that it has started. */
+/** Spreads each list evenly: some groups compute, and others mostly wait for the processes that they have started. */
 function mixed(lists: readonly (readonly Group[])[]): readonly Group[] {
   return lists
     .flatMap(list => list.map((group, i) => ({ group, at: (i + 0.5) / list.length })))
@@ -79,7 +87,7 @@ export function writeEntry(folder: string, group: Group, number: number): string
 }
 
 /** Divides files into as few groups as may be, of much the same size. */
-function evenly(files: Group): readonly Group[] {
+function evenly(files: Group, most: number): readonly Group[] {
   const groups = Math.ceil(files.length / most)
   return Array.from({ length: groups }, (_, i) => files.filter((_, at) => at % groups === i))
 }
@@ -87,33 +95,44 @@ function evenly(files: Group): readonly Group[] {
 /** What starts threads and browsers, or looks at this process from outside. */
 const modules = new Set(['node:cluster', 'node:v8', 'node:vm', 'node:worker_threads', 'playwright-core'])
 
-/** What belongs to a process as a whole, and hooks, which would be those of all tests in it. */
+/** What belongs to a process as a whole, and hooks, which would be those of all tests in it. What follows a comma is code for another process. */
 const traces =
-  /\bprocess\.(?:on|once|emit|exit|kill|chdir|umask|memoryUsage|cpuUsage|resourceUsage)\b|\bprocess\.env\S* = |\bdelete process\.env|\bObject\.assign\((?:globalThis|process)|\bmonitorEventLoopDelay|\bgc\(|(?<!\bt\.)\bmock\.(?:timers|method)|^(?:before|after|beforeEach|afterEach)\(/gm
+  /(?<!,)\bprocess\.(?:on|once|emit|exit|chdir|umask|memoryUsage|cpuUsage|resourceUsage)\b|\bprocess\.kill\(process\.pid\b|\bprocess\.env\S* = |\bdelete process\.env|\bObject\.assign\((?:globalThis|process)|\bmonitorEventLoopDelay|\bgc\(|(?<!\bt\.)\bmock\.(?:timers|method)|^(?:before|after|beforeEach|afterEach)\(/gm
 
-/** What starts Node: programs of ours, whose files are long. Servers and commands of others end with their tests. */
-const programs = /\bprocess\.execPath\b|\bfork\(/g
+/** What starts Node: programs of ours. Servers and commands of others end with their tests. */
+const programs = /\bprocess\.execPath\b|\bfork\(/
 
 /** Imports of values: those of types alone load nothing. */
 const specifiers = /(?:^(?:import|export)\b(?! type\b)[^'"`]*?\bfrom |^import |\bimport\()'([^']+)'/gm
 
 /** Returns what a file of `test`, or what it imports from there, has to do with its process, for which it needs one of its own. */
 export function reasonsToBeAlone(file: string): readonly string[] {
-  const seen = new Set([file])
-  // A set also yields what is added to it on the way.
-  return [
-    ...seen.values().flatMap(path => {
-      const { reasons, helpers } = contentOf(path)
-      for (const helper of helpers) seen.add(helper)
-      return reasons
-    }),
-  ]
+  return contentsOf(file).flatMap(({ reasons }) => reasons)
+}
+
+/** Whether a file of `test`, or what it imports from there, starts Node, for which few such files share a process. */
+export function startsPrograms(file: string): boolean {
+  return contentsOf(file).some(({ starts }) => starts)
 }
 
 interface Content {
   readonly reasons: readonly string[]
+  readonly starts: boolean
   /** What it imports from `test`. */
   readonly helpers: readonly string[]
+}
+
+/** Returns those of a file and of all that it imports from `test`. */
+function contentsOf(file: string): readonly Content[] {
+  const seen = new Set([file])
+  // A set also yields what is added to it on the way.
+  return [
+    ...seen.values().map(path => {
+      const content = contentOf(path)
+      for (const helper of content.helpers) seen.add(helper)
+      return content
+    }),
+  ]
 }
 
 const contents = new Map<string, Content>()
@@ -127,8 +146,8 @@ function contentOf(file: string): Content {
     reasons: [
       ...imports.filter(name => modules.has(name)),
       ...[...text.matchAll(traces)].map(([trace]) => trace),
-      ...(imports.includes('node:child_process') ? [...text.matchAll(programs)].map(([how]) => how) : []),
     ],
+    starts: imports.includes('node:child_process') && programs.test(text),
     helpers: imports
       .filter(name => name.startsWith('.') && name.endsWith('.ts'))
       .map(name =>
