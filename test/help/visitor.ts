@@ -32,6 +32,8 @@ export class Visitor {
     while (!this.#hasLeft) {
       outcomes.push(await this.#visit().catch((cause: NodeJS.ErrnoException) => String(cause.code)))
       this.count++
+      // Who comes back without a pause takes the processors from the gateways that start.
+      await sleep(5)
     }
     return outcomes
   }

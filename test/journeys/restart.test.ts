@@ -252,7 +252,7 @@ test('a side port is taken back where the next gateway does not come up, and a g
 
 for (const isStopping of [false, true])
   test(`new connections to the side port notice no replacement (of a gateway that is ${isStopping ? 'stopping' : 'running'})`, async t => {
-    const { start, end } = await prepare(t, 1)
+    const { start, end } = await prepare(t, 0)
     let gateway = await start()
     const port = Number(new URL(gateway.admin).port)
     const visitors = Array.from({ length: 6 }, (_, i) => new Visitor(port, i * 4 + 4))
@@ -322,7 +322,7 @@ test('a gateway that is replaced while it drains finishes what runs', async t =>
 })
 
 test('a gateway that was replaced and is then told to stop finishes what runs', async t => {
-  const { start, end } = await prepare(t, 2)
+  const { start, end } = await prepare(t, 1)
   const first = await start()
   const stream = await openStream(first)
   await start('--replace')
@@ -449,6 +449,7 @@ test('the side port knows clients of the zone before it all through a replacemen
       const [status, text] = await ask('/verify', bound)
       // While the one has left the port and the other is not there yet, the edge says 521.
       if (status !== 200 && status !== 521) refusals.push([status, text])
+      await wait(5)
     }
   })()
   await start('--replace')
