@@ -17,7 +17,7 @@ import {
 import { keyOwners } from './records/signing-key.ts'
 import { keyNoteOf, writeKeyNote } from './contract/key-note.ts'
 import { routeOwner } from './records/model-route.ts'
-import { noteOwner } from './records/store-note.ts'
+import { noteOwner, type StoreNote } from './records/store-note.ts'
 import { ticketOwner } from './records/ticket-key.ts'
 import { tokenKeyOwner } from './records/token-key.ts'
 import { zoneOwner } from './records/zone-lists.ts'
@@ -89,6 +89,7 @@ export async function moveStore(
 ): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)
   const before = await at(from, from.adopt())
+  await expectUnmoved(from, to, before)
   const identity = movedIdentity(before.identity)
   signal?.throwIfAborted()
   try {
@@ -98,6 +99,7 @@ export async function moveStore(
     return await untilAborted(signal, settled => {
       const settle = async () => {
         await expectMoved(from, identity)
+        await at(from, noteMove(from.notes, `${identity} ${to.location}`, now))
         settled()
       }
       return copyAll({ from, to, accounts, mark, now, settle })
@@ -135,6 +137,26 @@ async function expectMoved(from: Store, identity: string): Promise<void> {
   const mark = await at(from, from.mark())
   if (mark?.identity !== identity)
     throw new Error(`${from.location} was moved by another command meanwhile, or accepted`)
+}
+
+/**
+ * Rejects if the store was moved to another one than `to`: the other one goes on with its records, and a
+ * second one must not do so as well.
+ */
+async function expectUnmoved(from: Store, to: Store, { identity }: Seen): Promise<void> {
+  const note = await at(from, from.notes.get(noteOwner, 'moved'))
+  const [by, ...location] = note?.record.value.split(' ') ?? []
+  if (by !== identity || location.join(' ') === to.location) return
+  throw new Error(
+    `nothing was moved: ${from.location} was moved to ${location.join(' ')} before. To go on with it instead, run gatehouse store accept on each machine that uses it`,
+  )
+}
+
+async function noteMove(notes: Store['notes'], value: string, now: number): Promise<void> {
+  const before = await notes.get(noteOwner, 'moved')
+  const note: StoreNote = { account: noteOwner, id: 'moved', value, createdAt: now }
+  const isNoted = before === null ? notes.insert(note) : notes.replace(note, before.version)
+  if (!(await isNoted)) throw new Error('another move of the store ended at the same time')
 }
 
 /** Lets the store confirm changes again, unless another move of it has begun. */

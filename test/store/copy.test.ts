@@ -533,6 +533,21 @@ test('of two simultaneous moves the first fails, and the other has all confirmed
   assert.deepEqual((await everything(second)).owners, (await everything(from)).owners)
 })
 
+test('a store that was moved is not moved to a second one, unless it was accepted in between', async t => {
+  const [from, first, second] = [await filled(t), await empty(t), await empty(t)]
+  const before = await from.adopt()
+  await moveStore(from, first)
+  // In memory, all stores have the same location.
+  Object.defineProperty(second, 'location', { value: 'sqlite:second.db' })
+  const moved = await from.adopt()
+  await assert.rejects(moveStore(from, second), /^Error: nothing was moved: .* was moved to .* before/)
+  assert.deepEqual(await from.adopt(), moved)
+  assert.equal((await second.accounts.list()).length, 0)
+  await from.continueAs({ ...moved, identity: before.identity })
+  await moveStore(from, second)
+  assert.equal((await second.mark())!.identity, before.identity)
+})
+
 test('a move during which the store confirms changes again is none', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   const before = await from.adopt()

@@ -55,6 +55,7 @@ export interface Confirmers {
 export function lossesOf(settings: Settings, confirmers: Confirmers): readonly string[] {
   return [
     diskLoss(settings),
+    powerLoss(settings, confirmers),
     evictionLoss(settings),
     partitionLoss(settings, confirmers),
     replacementLoss(confirmers),
@@ -96,6 +97,12 @@ function diskLoss(settings: Settings): string | null {
   if (fsync === 'no')
     return 'Redis lets the system decide when to sync its append-only file: if it is killed or the power fails, half a minute of changes can be lost. Set appendfsync always.'
   return 'Redis does not say how often it syncs its append-only file: unless appendfsync is always, the last changes can be lost if it is killed or the power fails.'
+}
+
+/** Replicas confirm by their memory: WAITAOF would wait in vain for one without an append-only file. */
+function powerLoss(settings: Settings, { needed }: Confirmers): string | null {
+  if (needed === 0 || !waitsForDisk(settings)) return null
+  return 'Redis replicas confirm changes before these are on their disks: if the power of all servers fails at once and a replica is promoted, the last seconds of changes can be lost. Set appendfsync always.'
 }
 
 function evictionLoss({ evicts }: Settings): string | null {

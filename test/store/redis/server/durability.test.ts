@@ -65,6 +65,8 @@ test('the durability of writes is reported for each setting of the store', () =>
   assert.match(lossesOf(safest, guarded).join(' '), /Set min-replicas-to-write 1/)
   const strict = { ...safest, minReplicas: 1 }
   assert.deepEqual(lossesOf(strict, guarded), [])
+  const lazy = { ...strict, fsync: 'everysec', version: [7, 2] } as const
+  assert.match(lossesOf(lazy, guarded).join(' '), /^Redis replicas confirm .* Set appendfsync always\.$/)
   assert.match(lossesOf(strict, { ...guarded, spared: 1 }).join(' '), /^Sentinels call 1 of 2 replicas down/)
   assert.match(lossesOf(strict, { ...guarded, judges: null }).join(' '), /the URL names no Sentinels/)
 })
