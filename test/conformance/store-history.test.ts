@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { check, type Promises, type Verdict } from './store-history/check.ts'
 import type { Operation, Span } from './store-history/history.ts'
 
-const promises: Promises = { readLag: 1_000, useLag: 1_000, useLagInTrouble: 6_000, faults: [] }
+const promises: Promises = { readLag: 1_000, useLag: 1_000, useLagInTrouble: 6_000, faults: [], pauses: [] }
 const never = Number.POSITIVE_INFINITY
 
 type Times = readonly [began: number, ended: number]
@@ -111,6 +111,18 @@ test('a token is accepted for no longer than promised after its removal, and nev
   ])
   assert.deepEqual(verdicts([...life, use(false, [20, 30])]), ['sound', 'refused'])
   assert.deepEqual(verdicts([...life, use(false, [90, 110])]), ['sound'])
+})
+
+test('a read may be as much later as a gateway was slow in all that it did', () => {
+  const operations = [
+    ...[write('1', [0, 10]), write('2', [20, 30])],
+    ...[read('1', [1_100, 1_110]), read('2', [2_000, 2_010], true)],
+  ]
+  const slow = (began: number, ended: number) =>
+    check(operations, { ...promises, pauses: [{ began, ended }] }).map(({ verdict }) => verdict)
+  assert.deepEqual(slow(500, 600), ['lagging'])
+  assert.deepEqual(slow(500, 550), ['stale'])
+  assert.deepEqual(slow(1_200, 5_000), ['stale'])
 })
 
 test('a finding ends with the first operation that contradicts', () => {

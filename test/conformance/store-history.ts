@@ -1,7 +1,7 @@
-// Records that two gateways write and read while Redis and its network fail: node test/conformance/store-history.ts [--rounds N] [--seed S]
+// Records that two gateways write and read while Redis and its network fail: node test/conformance/store-history.ts [--rounds N] [--seed S] [--fsync always|everysec] [--fault NAME]
 //
 // Each operation goes into a history, which is searched for writes that were lost or undone, and for reads that are too old. A round takes about
-// a minute, on machines in network namespaces (unshare, nsenter, setpriv and ip of Linux; strace for slow disks). A round that fails prints its seed
+// a minute, on machines in network namespaces (unshare, nsenter, setpriv, mount and ip of Linux; strace for slow disks). A round that fails prints its seed
 // and what contradicts. Ends with code 1 then.
 
 import assert from 'node:assert/strict'
@@ -11,14 +11,23 @@ import { randomOf } from '../help/random.ts'
 import { until } from '../help/until.ts'
 import { check, type Finding, type Verdict } from './store-history/check.ts'
 import { Clients } from './store-history/clients.ts'
-import { breakThings } from './store-history/faults.ts'
+import { breakThings, faults } from './store-history/faults.ts'
 import { History, lineOf } from './store-history/history.ts'
 import { enterNetwork } from './store-history/namespaces.ts'
 import { settle } from './store-history/servers.ts'
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '1' }, seed: { type: 'string', default: '1' } },
+  options: {
+    rounds: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+    fsync: { type: 'string', default: 'always' },
+    fault: { type: 'string' },
+  },
 })
+const { fsync, fault } = values
+if (fsync !== 'always' && fsync !== 'everysec') throw new Error(`--fsync cannot be ${fsync}`)
+if (fault !== undefined && !Object.hasOwn(faults, fault)) throw new Error(`no fault ${fault}`)
+const names = fault === undefined ? Object.keys(faults) : [fault]
 
 await enterNetwork()
 
@@ -27,36 +36,40 @@ const failures: readonly Verdict[] = ['lost', 'undone', 'stale', 'accepted', 're
 const faultsInRound = 4
 /** Ms. Without a look at the store, what was cached is trusted for five seconds, and for the grace. */
 const promises = { readLag: 1_000, useLag: 1_000, useLagInTrouble: 6_000 }
-const sum = { operations: 0, faults: 0, unknown: 0, refused: 0 }
+const sum = { operations: 0, calls: 0, faults: 0, pauses: 0, unknown: 0, refused: 0 }
 const verdicts: Partial<Record<Verdict, number>> = {}
 
 for (let round = 0; round < Number(values.rounds); round++) {
   const seed = Number(values.seed) + round
   await test(`seed ${seed}`, async t => {
-    const town = await settle(t)
+    const town = await settle(t, fsync)
     const history = new History()
     const clients = new Clients(town, history, seed)
+    t.after(() => clients.stop())
     await clients.start()
-    await breakThings(town, history, randomOf(seed), faultsInRound)
+    await breakThings({ town, history, random: randomOf(seed), names, count: faultsInRound })
     await until(async () => (await town.primary()) !== null)
     await clients.stop()
     const stuck = await clients.recovered().then(
       () => [],
       (error: Error) => [error.message, ...town.gateways.map(gateway => gateway.accept())],
     )
-    await clients.readAll()
-    const { operations, faults, failed } = history
-    const findings = check(operations, { ...promises, faults })
+    const contradictions = await clients.readAll()
+    const { operations, faults, pauses, failed, calls } = history
+    const findings = check(operations, { ...promises, faults, pauses })
     for (const { name, began, ended } of faults)
       t.diagnostic(`${began.toFixed(0)}–${ended.toFixed(0)} ms: ${name}`)
     for (const { verdict } of findings) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
     sum.operations += operations.length
+    sum.calls += calls
+    sum.pauses += pauses.length
     sum.faults += faults.length
     sum.unknown += operations.filter(({ ended }) => ended === Number.POSITIVE_INFINITY).length
     sum.refused += failed
     const bad = findings.filter(({ verdict }) => failures.includes(verdict))
     t.diagnostic(`${operations.length} operations, ${failed} refused, ${findings.length} records`)
-    assert.equal(bad.length + stuck.length, 0, [...stuck, ...bad.map(described)].join('\n'))
+    const broken = [...stuck, ...contradictions, ...bad.map(described)]
+    assert.equal(broken.length, 0, broken.join('\n'))
   })
 }
 console.log(sum, verdicts)

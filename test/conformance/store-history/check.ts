@@ -10,6 +10,8 @@ export interface Promises {
   /** The same where something was broken meanwhile. */
   readonly useLagInTrouble: number
   readonly faults: readonly Span[]
+  /** When a gateway was slow in all that it does, as where the machine is busy: it reads so much later. */
+  readonly pauses: readonly Span[]
 }
 
 /**
@@ -40,7 +42,7 @@ const most = 300_000
 /** Judges each record of a history, and the uses of each. */
 export function check(operations: readonly Operation[], promises: Promises): readonly Finding[] {
   return [...Map.groupBy(operations, ({ key }) => key)].flatMap(([key, all]) => {
-    const verdict = judge(all, promises.readLag)
+    const verdict = judge(all, promises)
     const change = {
       key,
       verdict,
@@ -50,10 +52,10 @@ export function check(operations: readonly Operation[], promises: Promises): rea
   })
 }
 
-function judge(all: readonly Operation[], readLag: number): Verdict {
+function judge(all: readonly Operation[], promises: Promises): Verdict {
   const writes = all.filter(isWrite)
   const reads = all.filter(isRead)
-  const early = reads.map(read => (read.isFinal ? read : { ...read, began: read.began - readLag }))
+  const early = reads.map(read => (read.isFinal ? read : { ...read, began: earliest(read, promises) }))
   const strict = isLinearizable([...writes, ...reads])
   if (strict !== false) return strict === null ? 'undecided' : 'sound'
   if (isLinearizable([...writes, ...early])) return 'lagging'
@@ -64,6 +66,13 @@ function judge(all: readonly Operation[], readLag: number): Verdict {
   return writes.some(({ value }) => value === null) && finals.some(({ value }) => value !== null)
     ? 'undone'
     : 'lost'
+}
+
+/** Returns when a read may have been made, by what it may miss. */
+function earliest({ began, ended }: Read, { readLag, pauses }: Promises): number {
+  const from = began - readLag
+  const met = pauses.filter(pause => pause.began <= ended && pause.ended >= from)
+  return from - Math.max(0, ...met.map(pause => pause.ended - pause.began))
 }
 
 /** Whether a value was confirmed before it was read: another may be taken back by a failover. */
@@ -121,14 +130,14 @@ function* movesFrom(all: readonly (Write | Read)[], { state, next, open }: Posit
 function untilContradiction(
   all: readonly Operation[],
   verdict: Verdict,
-  { readLag }: Promises,
+  promises: Promises,
 ): readonly Operation[] {
   if (verdict === 'undecided') return all
   const ends = all.filter(({ ended }) => ended !== Infinity).sort((a, b) => a.ended - b.ended)
   let [low, high] = [0, ends.length]
   while (low + 1 < high) {
     const middle = (low + high) >> 1
-    if (judge(until(all, ends[middle - 1]!.ended), readLag) === 'sound') low = middle
+    if (judge(until(all, ends[middle - 1]!.ended), promises) === 'sound') low = middle
     else high = middle
   }
   const last = ends[high - 1]!
@@ -161,9 +170,10 @@ function misuses(key: string, all: readonly Operation[], promises: Promises): re
   })
 }
 
-function lagFor({ began, ended }: Span, { useLag, useLagInTrouble, faults }: Promises): number {
+function lagFor({ began, ended }: Span, { useLag, useLagInTrouble, faults, pauses }: Promises): number {
   // A fault leaves its mark for a while: connections are made again, and what waited is read.
-  const isTroubled = faults.some(fault => fault.began <= ended && fault.ended + useLagInTrouble >= began)
+  const troubles = [...faults, ...pauses]
+  const isTroubled = troubles.some(one => one.began <= ended && one.ended + useLagInTrouble >= began)
   return isTroubled ? useLagInTrouble : useLag
 }
 

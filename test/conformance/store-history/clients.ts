@@ -4,7 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
 import { pick, randomOf } from '../../help/random.ts'
 import { until } from '../../help/until.ts'
+import { Calls } from './calls.ts'
 import type { History, Operation } from './history.ts'
+import { Secrets } from './secrets.ts'
+import { type Reply, send } from './send.ts'
 import type { Town, TownGateway } from './servers.ts'
 
 interface Member {
@@ -13,22 +16,17 @@ interface Member {
   isToBeRemoved: boolean
 }
 
-interface Reply {
-  readonly status: number
-  readonly etag: string | null
-  readonly result: Readonly<Record<string, unknown>>
-}
-
 const registers = 3
 const run = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!
 
-/** The outcome of a request whose connection failed. */
-const nothing: Reply = { status: 0, etag: null, result: {} }
-
+/** Ms between looks at whether a gateway lives, and how long that may take. */
+const pulse = 200
 export class Clients {
   readonly #town: Town
   readonly #history: History
   readonly #random: () => number
+  readonly #secrets: Secrets
+  readonly #calls: Calls
   readonly #registers: string[] = []
   readonly #members: Member[] = []
   readonly #running: Promise<void>[] = []
@@ -39,22 +37,31 @@ export class Clients {
     this.#town = town
     this.#history = history
     this.#random = randomOf(seed)
+    this.#secrets = new Secrets(town, history, this.#random)
+    this.#calls = new Calls(town, history, this.#random)
   }
 
-  /** Makes the registers, and starts three clients at each gateway. */
+  /** Makes what they use, and starts some clients at each gateway, and others that use both. */
   async start(): Promise<void> {
+    await this.#calls.prepare()
     for (let i = 0; i < registers; i++) {
       const id = await this.#create(this.#town.gateways[0]!, 'first')
       if (id === null) throw new Error('a register could not be made')
       this.#registers.push(id)
     }
-    for (const [i, gateway] of this.#town.gateways.entries())
+    for (const [i, gateway] of this.#town.gateways.entries()) {
       for (const [name, deed] of [
         ['writer', this.#useRegister],
         ['maker', this.#useSet],
-        ['caller', this.#useEdge],
+        ['user', this.#useEdge],
+        ['caller', this.#call],
       ] as const)
-        this.#running.push(this.#goOn(`${name} ${'AB'[i]}`, gateway, deed))
+        this.#running.push(this.#goOn(`${name} ${'AB'[i]}`, () => gateway, deed))
+      const rotator = `rotator ${i + 1}`
+      await this.#secrets.prepare(rotator)
+      this.#running.push(this.#goOn(rotator, () => pick(this.#town.gateways, this.#random), this.#rotate))
+      this.#running.push(this.#feel(gateway))
+    }
   }
 
   async stop(): Promise<void> {
@@ -64,7 +71,7 @@ export class Clients {
 
   /** Waits until both gateways serve from the store; fails with the reason after a while. */
   async recovered(): Promise<void> {
-    for (const { gateway } of this.#town.gateways) {
+    for (const gateway of this.#town.gateways) {
       let last = ''
       const isReady = async () => {
         last = await (await fetch(`${gateway.admin}/readyz`)).text()
@@ -76,18 +83,42 @@ export class Clients {
     }
   }
 
-  /** Reads every record once more through both gateways, until each is read. */
-  async readAll(): Promise<void> {
+  /** Reads every record once more through both gateways, until each is read, and returns what cannot be. */
+  async readAll(): Promise<readonly string[]> {
     for (const [i, gateway] of this.#town.gateways.entries())
       for (const key of [...this.#registers, ...this.#members.map(({ id }) => id)])
         await until(async () => (await this.#read(gateway, `reader ${'AB'[i]}`, key, true)) !== null)
+    await this.#secrets.showAll()
+    return [...this.#secrets.contradictions, ...(await this.#calls.contradictions())]
   }
 
-  async #goOn(client: string, gateway: TownGateway, deed: Deed): Promise<void> {
+  async #goOn(client: string, at: () => TownGateway, deed: Deed): Promise<void> {
     while (!this.#isOver) {
-      const isDone = await deed.call(this, gateway, client)
-      await sleep(isDone ? 10 : 50)
+      const isDone = await deed.call(this, at(), client)
+      await sleep(isDone ? 10 : 200)
     }
+  }
+
+  /** Notes when a gateway is slow to respond although that takes no store: so is all that it does. */
+  async #feel(gateway: TownGateway): Promise<void> {
+    while (!this.#isOver) {
+      const began = this.#history.now()
+      await fetch(`${gateway.admin}/healthz`, { signal: AbortSignal.timeout(10_000) }).then(
+        response => response.text(),
+        () => {},
+      )
+      const ended = this.#history.now()
+      if (ended - began > pulse) this.#history.pauses.push({ began, ended })
+      await sleep(pulse)
+    }
+  }
+
+  #rotate(gateway: TownGateway, client: string): Promise<boolean> {
+    return this.#secrets.act(gateway, client)
+  }
+
+  #call(gateway: TownGateway): Promise<boolean> {
+    return this.#calls.act(gateway)
   }
 
   async #useRegister(gateway: TownGateway, client: string): Promise<boolean> {
@@ -123,7 +154,8 @@ export class Clients {
     if (member === null) return false
     const began = this.#history.now()
     const path = `/client/v4/accounts/${this.#town.account}/ai/v1/models`
-    const { status } = await send(gateway.gateway.edge + path, member.value, 'GET')
+    const url = gateway.edge + path
+    const { status } = await send({ url, method: 'GET', token: member.value })
     const ended = this.#history.now()
     const isAccepted = status === 200
     if (!isAccepted && status !== 401) return this.#failed()
@@ -135,12 +167,13 @@ export class Clients {
     const isRegister = client === 'first'
     const began = this.#history.now()
     const body = { name: isRegister ? 'v0' : 'member', policies: this.#policies }
-    const { status, result } = await this.#ask(gateway, 'POST', 'tokens', body)
+    const { status, body: reply } = await this.#ask(gateway, 'POST', 'tokens', body)
     // Nobody learns its id: it may be there, and nobody asks for it.
     if (status !== 200) return this.#failed() || null
-    const id = String(result.id)
+    const result = reply.result as { readonly id: string; readonly value: string }
+    const { id } = result
     this.#write({ key: id, client, began, ended: this.#history.now(), value: body.name })
-    if (!isRegister) this.#members.push({ id, value: String(result.value), isToBeRemoved: false })
+    if (!isRegister) this.#members.push({ id, value: result.value, isToBeRemoved: false })
     return id
   }
 
@@ -157,11 +190,11 @@ export class Clients {
   /** Null where nothing was learned. */
   async #read(gateway: TownGateway, client: string, key: string, isFinal = false) {
     const began = this.#history.now()
-    const { status, etag, result } = await this.#ask(gateway, 'GET', `tokens/${key}`)
+    const { status, headers, body } = await this.#ask(gateway, 'GET', `tokens/${key}`)
     if (status !== 200 && status !== 404) return this.#failed() || null
-    const name = status === 200 ? String(result.name) : null
+    const name = status === 200 ? (body.result as { readonly name: string }).name : null
     this.#history.add({ kind: 'read', key, client, began, ended: this.#history.now(), value: name, isFinal })
-    return { etag, name }
+    return { etag: headers.get('etag'), name }
   }
 
   #write(write: Omit<Extract<Operation, { kind: 'write' }>, 'kind'>): void {
@@ -178,25 +211,11 @@ export class Clients {
     return [{ effect: 'allow', permission_groups: [{ id: run.id }], resources }]
   }
 
-  #ask({ gateway }: TownGateway, method: string, path: string, body?: object, headers = {}): Promise<Reply> {
+  #ask(gateway: TownGateway, method: string, path: string, body?: object, headers = {}): Promise<Reply> {
     const { account, token } = this.#town
-    return send(`${gateway.admin}/client/v4/accounts/${account}/${path}`, token, method, body, headers)
+    const url = `${gateway.admin}/client/v4/accounts/${account}/${path}`
+    return send({ url, method, token, headers, ...(body && { body }) })
   }
 }
 
 type Deed = (this: Clients, gateway: TownGateway, client: string) => Promise<boolean>
-
-async function send(url: string, token: string, method: string, body?: object, headers = {}): Promise<Reply> {
-  try {
-    const response = await fetch(url, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
-      ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(10_000),
-    })
-    const json = (await response.json()) as { readonly result?: Reply['result'] }
-    return { status: response.status, etag: response.headers.get('etag'), result: json.result ?? {} }
-  } catch {
-    return nothing
-  }
-}

@@ -2,11 +2,12 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pick } from '../../help/random.ts'
 import { until } from '../../help/until.ts'
 import type { History } from './history.ts'
-import type { Server, Town } from './servers.ts'
+import type { Server, Town, TownGateway } from './servers.ts'
 
 interface Strike {
   readonly town: Town
@@ -19,66 +20,80 @@ interface Strike {
 type Fault = (strike: Strike) => Promise<() => unknown> | (() => unknown)
 
 const cut =
-  (side: (strike: Strike) => readonly (Server | Town['gateways'][number])[]): Fault =>
+  (side: (strike: Strike) => readonly (Server | TownGateway)[]): Fault =>
   strike => {
     const { network } = strike.town
     network.isolate(side(strike).map(({ machine }) => machine))
     return () => network.heal()
   }
 
+/** Kills some at once, and starts them again. */
+const kill =
+  (which: (strike: Strike) => readonly (Server | TownGateway)[]): Fault =>
+  async strike => {
+    const killed = which(strike)
+    await Promise.all(killed.map(one => one.kill()))
+    return () => Promise.all(killed.map(one => one.start()))
+  }
+
+const stop =
+  (which: (strike: Strike) => Server | TownGateway): Fault =>
+  strike => {
+    const stopped = which(strike)
+    stopped.signal('SIGSTOP')
+    return () => stopped.signal('SIGCONT')
+  }
+
+const aGateway = ({ town, random }: Strike) => pick(town.gateways, random)
+const aSentinel = ({ town, random }: Strike) => pick(town.sentinels, random)
+
 export const faults: Readonly<Record<string, Fault>> = {
-  'the primary is killed': async ({ primary }) => {
-    await primary.kill()
-    return () => primary.start()
-  },
-  'the primary is stopped': ({ primary }) => {
-    primary.signal('SIGSTOP')
-    return () => primary.signal('SIGCONT')
-  },
-  'a replica is killed': async ({ replica }) => {
-    await replica.kill()
-    return () => replica.start()
-  },
-  'a replica is stopped': ({ replica }) => {
-    replica.signal('SIGSTOP')
-    return () => replica.signal('SIGCONT')
-  },
+  'the primary is killed': kill(({ primary }) => [primary]),
+  'a replica is killed': kill(({ replica }) => [replica]),
+  'all servers are killed': kill(({ town }) => town.servers),
+  'a gateway is killed': kill(strike => [aGateway(strike)]),
+  'both gateways are killed': kill(({ town }) => town.gateways),
+  'the primary and a gateway are killed': kill(strike => [strike.primary, aGateway(strike)]),
+  'a Sentinel is killed': kill(strike => [aSentinel(strike)]),
+  'all Sentinels are killed': kill(({ town }) => town.sentinels),
+  'the primary is stopped': stop(({ primary }) => primary),
+  'a replica is stopped': stop(({ replica }) => replica),
+  'a gateway is stopped': stop(aGateway),
+  'a Sentinel is stopped': stop(aSentinel),
   'a failover is ordered': async ({ town }) => {
     await town.sentinels[0]!.ask('SENTINEL', 'FAILOVER', 'main').catch(() => {})
     return () => {}
   },
   'the primary is cut off alone': cut(({ primary }) => [primary]),
-  'the primary is cut off with a gateway': cut(({ primary, town, random }) => [
-    primary,
-    pick(town.gateways, random),
-  ]),
+  'the primary is cut off with a gateway': cut(strike => [strike.primary, aGateway(strike)]),
   'the primary is cut off with both gateways': cut(({ primary, town }) => [primary, ...town.gateways]),
-  'the primary, a replica and a gateway are cut off from the rest': cut(
-    ({ primary, replica, town, random }) => [primary, replica, pick(town.gateways, random)],
-  ),
+  'the primary, a replica and a gateway are cut off from the rest': cut(strike => [
+    strike.primary,
+    strike.replica,
+    aGateway(strike),
+  ]),
   'a replica is cut off': cut(({ replica }) => [replica]),
-  'a gateway is cut off': cut(({ town, random }) => [pick(town.gateways, random)]),
-  'the disk of the primary is slow': ({ primary }) => slowDisk(primary),
-  'the disk of a replica is slow': ({ replica }) => slowDisk(replica),
+  'a gateway is cut off': cut(strike => [aGateway(strike)]),
+  'the disk of the primary is slow': ({ primary }) => delaySyncs(primary, 200),
+  'the disk of a replica is slow': ({ replica }) => delaySyncs(replica, 200),
+  'the disk of the primary is full': ({ primary }) => fillDisk(primary),
+  'the disk of a replica is full': ({ replica }) => fillDisk(replica),
+  'the power of the primary fails': ({ primary }) => failPower([primary]),
+  'the power of a replica fails': ({ replica }) => failPower([replica]),
+  'the power of all servers fails': ({ town, random }) =>
+    failPower(town.servers.toSorted(() => random() - 0.5)),
 }
 
-/** Has each sync of the append-only file take a fifth of a second longer. */
-async function slowDisk(server: Server): Promise<() => unknown> {
+/** Has each sync of its files take so many ms longer. */
+async function delaySyncs({ pid }: Server, ms: number): Promise<() => unknown> {
   const syncs = 'fsync,fdatasync'
-  const args = [
-    '-qq',
-    '-f',
-    '-p',
-    String(server.pid),
-    '-e',
-    `trace=${syncs}`,
-    '-e',
-    'signal=none',
-    '-o',
-    '/dev/null',
-  ]
-  const tracer: ChildProcess = spawn('strace', [...args, '-e', `inject=${syncs}:delay_enter=200000`])
-  await once(tracer, 'spawn')
+  const how = ['-f', '-e', `trace=${syncs}`, '-e', 'signal=none', '-o', '/dev/null']
+  const delay = `inject=${syncs}:delay_enter=${ms * 1_000}`
+  const tracer: ChildProcess = spawn('strace', [...how, '-e', delay, '-p', String(pid)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  for await (const line of createInterface(tracer.stderr!)) if (line.includes(' attached')) break
+  tracer.stderr!.resume()
   const exit = once(tracer, 'exit')
   return async () => {
     if (tracer.exitCode !== null) throw new Error(`strace ended with ${tracer.exitCode}`)
@@ -87,16 +102,46 @@ async function slowDisk(server: Server): Promise<() => unknown> {
   }
 }
 
+/** Redis ends where it cannot append and syncs each write; otherwise it refuses writes. */
+function fillDisk(server: Server): () => unknown {
+  server.disk.fill()
+  return async () => {
+    server.disk.free()
+    if (server.hasEnded) await server.start()
+  }
+}
+
+/** Lets no sync succeed any more, and in the end kills servers, whose disks then lack all that was not synced. */
+async function failPower(servers: readonly Server[]): Promise<() => unknown> {
+  const before = await Promise.all(
+    servers.map(async server => {
+      await delaySyncs(server, 60_000)
+      return server.disk.lengths()
+    }),
+  )
+  return async () => {
+    await Promise.all(servers.map(server => server.kill()))
+    for (const [i, server] of servers.entries()) {
+      server.disk.forget(before[i]!)
+      await server.start()
+    }
+  }
+}
+
+interface Breaking {
+  readonly town: Town
+  readonly history: History
+  readonly random: () => number
+  /** Of the faults to choose from. */
+  readonly names: readonly string[]
+  readonly count: number
+}
+
 /** Breaks one thing after another, for as long as the seed says. */
-export async function breakThings(
-  town: Town,
-  history: History,
-  random: () => number,
-  count: number,
-): Promise<void> {
+export async function breakThings({ town, history, random, names, count }: Breaking): Promise<void> {
   for (let i = 0; i < count; i++) {
     await sleep(500 + random() * 1_000)
-    const name = pick(Object.keys(faults), random)
+    const name = pick(names, random)
     const isFirst = random() < 0.5
     const primary = (await town.primary()) ?? town.servers[0]!
     const replicas = town.servers.filter(server => server !== primary)

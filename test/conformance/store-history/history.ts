@@ -42,8 +42,12 @@ export class History {
   readonly operations: Operation[] = []
   /** When something was broken, until it was mended. */
   readonly faults: (Span & { readonly name: string })[] = []
+  /** When a gateway took long to say that it lives. */
+  readonly pauses: Span[] = []
   /** Attempts that changed nothing and told nothing. */
   failed = 0
+  /** Responses to AI calls. */
+  calls = 0
   readonly #origin = performance.now()
 
   now(): number {

@@ -6,10 +6,10 @@ import { once } from 'node:events'
 /** Set in the process that has a network of its own. */
 const within = 'STORE_HISTORY_NETWORK'
 
-/** Runs this command again in namespaces of its own, and ends with its exit code; returns where that has been done. */
+/** Runs this command again in namespaces of its own, one of them of mounts, and ends with its exit code; returns where that has been done. */
 export async function enterNetwork(): Promise<void> {
   if (process.env[within] !== undefined) return
-  const args = ['--user', '--map-root-user', '--net', process.execPath, ...process.argv.slice(1)]
+  const args = ['--user', '--map-root-user', '--net', '--mount', process.execPath, ...process.argv.slice(1)]
   const child = spawn('unshare', args, { stdio: 'inherit', env: { ...process.env, [within]: '1' } })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   const [code] = await once(child, 'exit')
@@ -31,6 +31,8 @@ let machineCount = 0
 
 /** Machines on a switch each can be moved from to another, on which it reaches only those that were moved, too. */
 export class Network {
+  /** Where machines reach this process. */
+  readonly control = '10.0.0.1'
   readonly #holders = new Map<number, ChildProcess>()
 
   constructor() {
@@ -39,7 +41,7 @@ export class Network {
       ip(`link add ${bridge} type bridge`)
       ip(`link set ${bridge} up`)
     }
-    ip('addr add 10.0.0.1/24 dev control')
+    ip(`addr add ${this.control}/24 dev control`)
   }
 
   async add(): Promise<Machine> {

@@ -11,17 +11,22 @@ import { Redis } from 'ioredis'
 import { main, type RunningGateway, spawnGateway, writeConfig } from '../../help/gateway.ts'
 import { quickFolder } from '../../help/quick-folder.ts'
 import { until } from '../../help/until.ts'
+import { CountingProvider } from './calls.ts'
+import { Disk } from './disk.ts'
 import { type Machine, Network } from './namespaces.ts'
 
 /** A Redis or a Sentinel on a machine of the network. */
 export class Server {
   readonly machine: Machine
+  /** Where it keeps its files. */
+  readonly disk: Disk
   readonly #args: readonly string[]
   readonly #client: Redis
   #child: ChildProcess | null = null
 
-  constructor(machine: Machine, port: number, args: readonly string[]) {
+  constructor(machine: Machine, disk: Disk, port: number, args: readonly string[]) {
     this.machine = machine
+    this.disk = disk
     this.#args = args
     // Asked again and again, since it may be stopped or about to start.
     const options = {
@@ -44,8 +49,9 @@ export class Server {
 
   async kill(): Promise<void> {
     const child = this.#child
+    const isOver = this.hasEnded
     this.#child = null
-    if (child === null || child.signalCode !== null || child.exitCode !== null) return
+    if (child === null || isOver) return
     const exit = once(child, 'exit')
     child.kill('SIGKILL')
     await exit
@@ -53,6 +59,12 @@ export class Server {
 
   signal(signal: NodeJS.Signals): void {
     this.#child?.kill(signal)
+  }
+
+  /** Whether it is not running, be it that it was killed or that it gave up. */
+  get hasEnded(): boolean {
+    const child = this.#child
+    return child === null || child.signalCode !== null || child.exitCode !== null
   }
 
   get pid(): number {
@@ -66,6 +78,7 @@ export class Server {
   async end(): Promise<void> {
     this.#client.disconnect()
     await this.kill()
+    this.disk.end()
   }
 }
 
@@ -74,6 +87,7 @@ export interface Town {
   readonly servers: readonly Server[]
   readonly sentinels: readonly Server[]
   readonly gateways: readonly TownGateway[]
+  readonly provider: CountingProvider
   readonly account: string
   /** The token of the first start, which may do everything. */
   readonly token: string
@@ -81,55 +95,119 @@ export interface Town {
   primary(): Promise<Server | null>
 }
 
-export interface TownGateway {
+/** A gateway on a machine of the network, whose addresses stay when it is started again. */
+export class TownGateway {
   readonly machine: Machine
-  readonly gateway: RunningGateway
+  readonly #t: TestContext
+  readonly #file: string
+  readonly #options: { readonly env: NodeJS.ProcessEnv }
+  #gateway: RunningGateway | null = null
+
+  constructor(t: TestContext, machine: Machine, file: string, env: NodeJS.ProcessEnv) {
+    this.machine = machine
+    this.#t = t
+    this.#file = file
+    this.#options = { env }
+  }
+
+  get edge(): string {
+    return this.#gateway!.edge
+  }
+
+  get admin(): string {
+    return this.#gateway!.admin
+  }
+
+  get firstStart(): RunningGateway['firstStart'] {
+    return this.#gateway!.firstStart
+  }
+
+  async start(): Promise<void> {
+    const args = [main, 'start', '--config', this.#file]
+    this.#gateway = await spawnGateway(this.#t, args, this.#options, this.#file, this.machine.by)
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL')
+    await this.#gateway!.exited
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#gateway!.signal(signal)
+  }
+
   /** Has it follow the store as it is, and returns what it missed there. */
-  accept(): string
+  accept(): string {
+    const [program, ...by] = this.machine.by
+    const command = [...by, process.execPath, main, 'store', 'accept', '--config', this.#file]
+    return execFileSync(program!, command, { ...this.#options, encoding: 'utf8' })
+  }
 }
 
-export async function settle(t: TestContext): Promise<Town> {
+/** How often Redis syncs its append-only file. */
+export type Fsync = 'always' | 'everysec'
+
+export async function settle(t: TestContext, fsync: Fsync): Promise<Town> {
   const network = new Network()
   t.after(() => network.end())
   const machines: Machine[] = []
   for (let i = 0; i < 5; i++) machines.push(await network.add())
   const places = machines.slice(0, 3)
   const servers = await Promise.all(
-    places.map((place, i) => startServer(t, place, i > 0 ? machines[0]! : null)),
+    places.map((place, i) => startServer(t, place, fsync, i > 0 ? machines[0]! : null)),
   )
   const sentinels = await Promise.all(places.map(place => startSentinel(t, place, machines[0]!)))
   const isMet = async (sentinel: Server) =>
     String(await sentinel.ask('INFO', 'sentinel')).includes('slaves=2,sentinels=3')
   await until(async () => (await Promise.all(sentinels.map(isMet))).every(Boolean))
   await until(async () => Number(await servers[0]!.ask('WAIT', 2, 500)) === 2)
+  const provider = new CountingProvider()
+  await provider.start(t, network.control)
   const env = {
+    PROVIDER: provider.url,
     STORE: `redis+sentinel://${places.map(({ address }) => `${address}:${sentinelPort}`).join(',')}/main`,
     GATEHOUSE_SECRETS_KEY: randomBytes(32).toString('hex'),
   }
   const first = await startGateway(t, machines[3]!, env)
-  const { account, token } = await first.gateway.firstStart
+  const { account, token } = await first.firstStart
   const gateways = [first, await startGateway(t, machines[4]!, env)]
   const primary = () => primaryOf(servers, sentinels)
-  return { network, servers, sentinels, gateways, account, token, primary }
+  return { network, servers, sentinels, gateways, provider, account, token, primary }
 }
 
 const serverPort = 6379
 const sentinelPort = 26379
 
-async function startServer(t: TestContext, machine: Machine, primary: Machine | null): Promise<Server> {
-  const folder = quickFolder(t, 'redis')
-  const args = [
-    process.env.REDIS_SERVER ?? 'redis-server',
-    ...['--port', String(serverPort), '--protected-mode', 'no', '--dir', folder, '--save', ''],
-    ...['--appendonly', 'yes', '--appendfsync', 'always', '--repl-diskless-sync-delay', '0'],
-    ...['--repl-timeout', '2', '--repl-backlog-size', '16mb', '--replica-announce-ip', machine.address],
-    ...(primary === null ? [] : ['--replicaof', `${primary.address} ${serverPort}`]),
+async function startServer(
+  t: TestContext,
+  machine: Machine,
+  fsync: Fsync,
+  primary: Machine | null,
+): Promise<Server> {
+  const disk = new Disk('redis')
+  // Sentinels write into it whose replica it is.
+  const file = join(quickFolder(t, 'redis'), 'redis.conf')
+  const lines = [
+    `port ${serverPort}`,
+    'protected-mode no',
+    `dir ${disk.folder}`,
+    'save ""',
+    'appendonly yes',
+    `appendfsync ${fsync}`,
+    'repl-diskless-sync-delay 0',
+    'repl-timeout 2',
+    'repl-backlog-size 16mb',
+    `replica-announce-ip ${machine.address}`,
+    ...(primary === null ? [] : [`replicaof ${primary.address} ${serverPort}`]),
   ]
-  return begin(t, new Server(machine, serverPort, args))
+  writeFileSync(file, lines.join('\n'))
+  const args = [process.env.REDIS_SERVER ?? 'redis-server', file]
+  return begin(t, new Server(machine, disk, serverPort, args))
 }
 
 async function startSentinel(t: TestContext, machine: Machine, primary: Machine): Promise<Server> {
-  const file = join(quickFolder(t, 'sentinel'), 'sentinel.conf')
+  const disk = new Disk('sentinel')
+  const file = join(disk.folder, 'sentinel.conf')
   const lines = [
     `port ${sentinelPort}`,
     'protected-mode no',
@@ -141,7 +219,7 @@ async function startSentinel(t: TestContext, machine: Machine, primary: Machine)
   ]
   writeFileSync(file, lines.join('\n'))
   const args = [process.env.REDIS_SERVER ?? 'redis-server', file, '--sentinel']
-  return begin(t, new Server(machine, sentinelPort, args))
+  return begin(t, new Server(machine, disk, sentinelPort, args))
 }
 
 async function begin(t: TestContext, server: Server): Promise<Server> {
@@ -157,19 +235,15 @@ admin: ${machine.control}:8081
 workers: 0
 store: { url: '\${STORE}', grace: 1s }
 secrets: { key: '\${GATEHOUSE_SECRETS_KEY}' }
-ai: { hosts: [${machine.control}], providers: { openai: { url: 'http://127.0.0.1:9' } } }
+ai: { hosts: [${machine.control}], providers: { openai: { url: '\${PROVIDER}', keys: [sk] } } }
 zones: []
 `
   const file = writeConfig(t, yaml)
   const data = quickFolder(t, 'data')
   mkdirSync(data, { recursive: true })
-  const options = { env: { ...process.env, ...env, GATEHOUSE_DATA: data } }
-  const args = [main, 'start', '--config', file]
-  const gateway = await spawnGateway(t, args, options, file, machine.by)
-  const [program, ...by] = machine.by
-  const command = [...by, process.execPath, main, 'store', 'accept', '--config', file]
-  const accept = () => execFileSync(program!, command, { ...options, encoding: 'utf8' })
-  return { machine, gateway, accept }
+  const gateway = new TownGateway(t, machine, file, { ...process.env, ...env, GATEHOUSE_DATA: data })
+  await gateway.start()
+  return gateway
 }
 
 async function primaryOf(servers: readonly Server[], sentinels: readonly Server[]): Promise<Server | null> {
