@@ -11,7 +11,7 @@ import { randomOf } from '../help/random.ts'
 import { until } from '../help/until.ts'
 import { check, type Finding, type Verdict } from './store-history/check.ts'
 import { Clients } from './store-history/clients.ts'
-import { breakThings, faults } from './store-history/faults.ts'
+import { breakThings, faults, isWhole } from './store-history/faults.ts'
 import { History, lineOf } from './store-history/history.ts'
 import { enterNetwork } from './store-history/namespaces.ts'
 import { settle } from './store-history/servers.ts'
@@ -48,7 +48,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
     t.after(() => clients.stop())
     await clients.start()
     await breakThings({ town, history, random: randomOf(seed), names, count: faultsInRound })
-    await until(async () => (await town.primary()) !== null)
+    await until(() => isWhole(town), 120_000)
     await clients.stop()
     const stuck = await clients.recovered().then(
       () => [],

@@ -100,13 +100,14 @@ export class StoreKeeper {
   }
 
   /** Applies the acceptance of an operator: the file then differs from what was written here. */
-  async #takeAccepted(): Promise<void> {
+  async #takeAccepted(): Promise<boolean> {
     const memory = await readMemory(this.#path!).catch(() => null)
-    if (memory === null || isDeepStrictEqual(memory, this.#recorded)) return
+    if (memory === null || isDeepStrictEqual(memory, this.#recorded)) return false
     // Written by the replacement of this gateway, on another store.
-    if (memory.location !== this.#store!.location) return
+    if (memory.location !== this.#store!.location) return false
     this.#recorded = memory
     this.#store!.trust.expect(memory)
+    return true
   }
 
   async #keep(): Promise<void> {
@@ -115,6 +116,8 @@ export class StoreKeeper {
     if (seen === null || seen.identity === unknown.identity) return
     const next = { ...seen, location }
     if (isDeepStrictEqual(next, this.#recorded)) return
+    // An operator may have accepted the store during this look.
+    if (trust.isDoubted && (await this.#takeAccepted())) return
     try {
       await writeMemory(this.#path!, next)
       this.#recorded = next

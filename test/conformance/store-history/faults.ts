@@ -156,9 +156,11 @@ export async function breakThings({ town, history, random, names, count }: Break
 
 /** Waits until both replicas follow the primary again, and for five seconds at most: faults that meet are wanted, too. */
 async function recover(town: Town): Promise<void> {
-  const isWhole = async () => {
-    const info = await (await town.primary())?.ask('INFO', 'replication').catch(() => '')
-    return String(info).match(/state=online/g)?.length === 2
-  }
-  await until(isWhole, 5_000).catch(() => {})
+  await until(() => isWhole(town), 5_000).catch(() => {})
+}
+
+/** Whether both replicas follow the primary. */
+export async function isWhole(town: Town): Promise<boolean> {
+  const info = await (await town.primary())?.ask('INFO', 'replication').catch(() => '')
+  return String(info).match(/state=online/g)?.length === 2
 }

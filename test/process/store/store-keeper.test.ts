@@ -130,6 +130,29 @@ test('a store that lost a change before it was kept can be accepted as it is', a
   assert.deepEqual(readFileSync(path), accepted)
 })
 
+test('a store that is accepted while it is looked at stays accepted', async t => {
+  const redis = await startRedis(t)
+  const { path, open, memory } = await start(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { store } = await open(redis.url)
+  const [accepted, mark] = [readFileSync(path), String(await redis.ask('GET', '{gatehouse}:mark'))]
+  await store.tokens.insert(token())
+  await store.accounts.list()
+  t.mock.timers.tick(1_000)
+  await until(() => memory().generation === 1)
+  await redis.ask('SET', '{gatehouse}:mark', mark)
+  const oldest = store.accounts.oldest.bind(store.accounts)
+  t.mock.method(store.accounts, 'oldest', async () => {
+    t.mock.restoreAll()
+    // The look has found nothing to doubt yet, and then finds that a change is missing.
+    writeFileSync(path, accepted)
+    return oldest()
+  })
+  t.mock.timers.tick(1_000)
+  await until(() => store.trust.seen?.generation === 0)
+  assert.deepEqual(readFileSync(path), accepted)
+})
+
 test('a folder that cannot be written to is told once, and that it can be again; a store in memory is not kept', async t => {
   const { folder, path, open, memory, lines } = await start(t)
   await open('sqlite::memory:')
