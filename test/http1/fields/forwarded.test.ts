@@ -24,8 +24,10 @@ describe('parseForwarded', () => {
     ['for="a, for=b;proto=c"', [element('a, for=b;proto=c')]],
     ['for="a\\"b\\\\"', [element('a"b\\')]],
     ['for="", x=1;x=2', [element(''), element(null)]],
+    ['for=a,'.repeat(100), Array.from({ length: 100 }, () => element('a'))],
+    [' '.repeat(16 * 1024), []],
   ] as const)
-    test(`reads ${list}`, () => deepEqual(parseForwarded(list), elements))
+    test(`reads ${list.slice(0, 40)}`, () => deepEqual(parseForwarded(list), elements))
 
   for (const list of [
     'for',

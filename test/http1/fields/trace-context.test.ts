@@ -81,6 +81,7 @@ describe('parseTraceState', () => {
     ['0tenant@system=a@b:c;d', '0tenant@system=a@b:c;d'],
     ['a-_*/0= x', 'a-_*/0= x'],
     [many(32), many(32)],
+    [','.repeat(127), ''],
     [`${'k'.repeat(256)}=${'v'.repeat(256)}`, `${'k'.repeat(256)}=${'v'.repeat(256)}`],
   ] as const)
     test(`passes ${joined.slice(0, 40)} on`, () => equal(parseTraceState(joined), passed))
@@ -98,7 +99,7 @@ describe('parseTraceState', () => {
     'a=ä',
     'a=1,b',
     many(33),
-    ','.repeat(200),
+    ','.repeat(128),
     `${'k'.repeat(257)}=v`,
     `k=${'v'.repeat(257)}`,
   ])
