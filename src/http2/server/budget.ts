@@ -60,7 +60,6 @@ export class Budget {
 
   /** What a full budget earns is lost: otherwise a client that waited could spend twice as much at once. */
   #refill(now: number): void {
-    if (now === this.#filledAt) return
     this.#left = Math.min(this.#max, this.#left + (now - this.#filledAt) * this.#perMs)
     this.#filledAt = now
   }

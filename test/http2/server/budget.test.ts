@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Budget } from '../../../src/http2/server/budget.ts'
+import { Budget, Budgets } from '../../../src/http2/server/budget.ts'
 
 /** Returns how often a budget can be spent at this time. */
 function spendable(budget: Budget, now: number): number {
   let times = 0
-  while (times < 100 && budget.spend(now)) times++
+  while (times < 10_000 && budget.spend(now)) times++
   return times
 }
 
@@ -31,20 +31,31 @@ test('what is earned is spent again, but what a full budget earns is lost', () =
 
 test('what was spent is noted once, as soon as it is enough', () => {
   const budget = new Budget(10, 1, 0)
+  let now = 0
   const spend = (times: number) => {
-    for (let i = 0; i < times; i++) budget.spend(0)
+    for (let i = 0; i < times; i++) budget.spend(now)
   }
   spend(2)
-  assert.equal(budget.note(3, 0), 0)
+  assert.equal(budget.note(3, now), 0)
   spend(1)
-  assert.equal(budget.note(3, 0), 3)
-  assert.equal(budget.note(3, 0), 0)
+  assert.equal(budget.note(3, now), 3)
+  assert.equal(budget.note(3, now), 0)
   spend(3)
-  assert.equal(budget.note(3, 0), 3)
+  assert.equal(budget.note(3, now), 3)
   // Four of the six come back, so that of the next four, all are new.
-  assert.equal(budget.note(1, 4_000), 0)
+  now = 4_000
+  assert.equal(budget.note(1, now), 0)
   spend(4)
-  assert.equal(budget.note(1, 4_000), 4)
+  assert.equal(budget.note(1, now), 4)
+})
+
+test('a connection may reset 200 streams and send 2,000 frames that carry nothing, and 33 and 100 more a second', () => {
+  for (const times of [1, 4]) {
+    const { resets, controlFrames } = new Budgets(0, times)
+    assert.deepEqual([spendable(resets, 0), spendable(controlFrames, 0)], [200 * times, 2_000 * times])
+    assert.deepEqual([spendable(resets, 1_000), spendable(controlFrames, 1_000)], [33 * times, 100 * times])
+  }
+  assert.equal(spendable(new Budgets(0).resets, 0), 200)
 })
 
 test('a charge takes all that is left, and is refused where that is not enough', () => {

@@ -45,8 +45,14 @@ test('a stream of which nothing waits begins anew', () => {
   const stream = waitingFor('own')
   looks(stream, 50, 100, 0, 10)
   stream.unqueue(100)
-  assert.equal(looks(stream, 1, 100), null)
+  assert.equal(looks(stream, 1, 100, 0, 5), null)
   assert.deepEqual([stream.waited, stream.earned, stream.sentSince], [0, 0, 0])
+})
+
+test('what a stream has waited counts once there is a rate', () => {
+  const stream = waitingFor('own')
+  assert.equal(looks(stream, 10, 0), null)
+  assert.deepEqual(looks(stream, 100, 100), ['slow', 50])
 })
 
 test('a look that comes late counts as a second and a half', () => {
