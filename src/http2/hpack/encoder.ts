@@ -21,9 +21,10 @@ const names: (KnownName[] | undefined)[] = []
 const statuses = new Map<number, number>()
 for (const [index, [name, value]] of staticFields.entries()) {
   if (name === ':status') statuses.set(Number(value), index)
-  if (name === '' || name.startsWith(':') || dropped.includes(name)) continue
+  // Pseudo-header fields come first.
+  if (index < 15 || dropped.includes(name)) continue
   const flags = secrets.includes(name) ? neverIndexed : 0
-  know(name, index < 15 ? [flags | index] : [flags | 15, index - 15])
+  know(name, [flags | 15, index - 15])
 }
 for (const name of unlistedSecrets) know(name, [neverIndexed, name.length, ...Buffer.from(name)])
 for (const name of dropped) know(name, [])

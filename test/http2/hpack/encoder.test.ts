@@ -66,6 +66,12 @@ for (const size of sizes)
     ])
   })
 
+test('names are written by their places in the static table, from the first one on', () => {
+  assert.equal(written('Accept-Charset: a\r\n').toString('hex'), '0f000161')
+  assert.equal(written('www-authenticate: a\r\n').toString('hex'), '0f2e0161')
+  assert.equal(written('cookie: a\r\n').toString('hex'), '1f110161')
+})
+
 test('fields of the connection are left out, and no others', () => {
   const lines =
     'Connection: close\r\nKeep-Alive: 5\r\nX: 1\r\nProxy-Connection: x\r\nTransfer-Encoding: chunked\r\nUpgrade: h2c\r\nTe: trailers\r\n'
