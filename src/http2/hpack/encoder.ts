@@ -75,7 +75,7 @@ export class HpackEncoder {
    * Lower-cases names, leaves out those of a connection. If they are `secret`, no later hop may add any of
    * them to a table (RFC 7541 section 6.2.3). Needs room for twice the length of the lines.
    */
-  lines(lines: string, into: Buffer, at: number, secret = false): number {
+  lines(lines: string, into: Buffer, at: number, secret: boolean): number {
     let from = 0
     while (from < lines.length) {
       let to = from
