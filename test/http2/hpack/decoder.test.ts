@@ -171,12 +171,23 @@ test('an integer may go on for four bytes, and no further', () => {
   assert.equal(decode(new HpackDecoder(), `0001 78 7f80 8080 8000 ${value}`), null)
 })
 
-test('all fields of the static table are at their places, the last one too', () => {
-  assert.deepEqual(decode(new HpackDecoder(), '81 90 bd'), [
-    ':authority: ',
-    'accept-encoding: gzip, deflate',
-    'www-authenticate: ',
-  ])
+/** RFC 7541 appendix A, from index 1. */
+const staticTable = `
+:authority: |:method: GET|:method: POST|:path: /|:path: /index.html|:scheme: http|:scheme: https|:status: 200|:status: 204
+:status: 206|:status: 304|:status: 400|:status: 404|:status: 500|accept-charset: |accept-encoding: gzip, deflate
+accept-language: |accept-ranges: |accept: |access-control-allow-origin: |age: |allow: |authorization: |cache-control: 
+content-disposition: |content-encoding: |content-language: |content-length: |content-location: |content-range: 
+content-type: |cookie: |date: |etag: |expect: |expires: |from: |host: |if-match: |if-modified-since: |if-none-match: 
+if-range: |if-unmodified-since: |last-modified: |link: |location: |max-forwards: |proxy-authenticate: 
+proxy-authorization: |range: |referer: |refresh: |retry-after: |server: |set-cookie: |strict-transport-security: 
+transfer-encoding: |user-agent: |vary: |via: |www-authenticate: `
+
+test('all fields of the static table are at their places', () => {
+  const bytes = Array.from({ length: 61 }, (_, i) => 0x81 + i)
+  assert.deepEqual(
+    decode(new HpackDecoder(), Buffer.from(bytes).toString('hex')),
+    staticTable.slice(1).split(/[|\n]/),
+  )
 })
 
 test('a name of the table is as sound as it was, whatever value it came with', () => {
