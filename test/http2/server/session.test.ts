@@ -426,7 +426,7 @@ test('3.4: the session begins with SETTINGS, and acknowledges those of the clien
     [setting.enableConnectProtocol]: 1,
     [setting.noRfc7540Priorities]: 1,
   })
-  assert.equal(second!.type, frameType.windowUpdate)
+  assert.deepEqual([second!.type, second!.payload.readUInt32BE()], [frameType.windowUpdate, 2 ** 20 - 65_535])
   peer.send(preface, settings([setting.maxConcurrentStreams, 7], [1000, 1]))
   const [ack, ...rest] = peer.frames()
   assert.deepEqual(
@@ -693,6 +693,31 @@ test('the window of a body that is read is given back once half of it has come',
     [update!.type, update!.stream, update!.payload.readUInt32BE(), others],
     [frameType.windowUpdate, 1, 32_768, []],
   )
+})
+
+test('the window of the connection is given back once less than half of it is left', () => {
+  const peer = Peer.greeted()
+  const part = Buffer.alloc(16_384)
+  for (let i = 0; i < 16; i++)
+    peer.send(headers(1 + 2 * i, post, endHeaders), data(1 + 2 * i, part), data(1 + 2 * i, part))
+  assert.deepEqual(peer.frames(), [])
+  peer.send(data(1, 'x'))
+  const [update, ...others] = peer.frames()
+  assert.deepEqual([update!.stream, update!.payload.readUInt32BE(), others], [0, 2 ** 19 + 1, []])
+})
+
+test('the end of a body is told once', () => {
+  const peer = Peer.greeted()
+  const ends: number[] = []
+  peer.bodyEnd = ({ id }) => void ends.push(id)
+  peer.onBegin = ({ stream }) => peer.session.readBody(stream)
+  peer.send(open, data(1, 'x', endStream), headers(3))
+  for (const { stream } of peer.requests) {
+    peer.session.pauseBody(stream)
+    peer.session.readBody(stream)
+    peer.session.readBody(stream)
+  }
+  assert.deepEqual(ends, [1])
 })
 
 test('bodies that nobody reads keep no other from coming', () => {
