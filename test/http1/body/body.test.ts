@@ -133,6 +133,10 @@ describe('a chunked body', () => {
     equal(chunked(`${chunk.repeat(3)}1;${'x'.repeat(4097)}\r\n!\r\n0\r\n\r\n`).state, 'faulty')
   })
 
+  test('has the sizes of its chunks, whatever length is given', () => {
+    equal(read('chunked', 7, ['5;a\r\nhello\r\n0\r\n\r\n']).data, 'hello')
+  })
+
   test('is truncated when the connection ends before its last chunk', () => {
     const reader = new BodyReader('chunked', 0)
     reader.next(Buffer.from('5\r\nhello\r\n'), 0)
