@@ -2,7 +2,7 @@
 
 import type { BudgetBucket, BudgetLine, BudgetState } from '../store/records/budget.ts'
 import { waitUntilLeft } from '../store/budget-ledger/ledger.ts'
-import type { BudgetRefusal, LimitedBucket } from './charge.ts'
+import type { BudgetRefusal } from './charge.ts'
 
 /** Ms for which a refusal is repeated without a step: a raise counts within a second. */
 const refusalPeriod = 500
@@ -27,7 +27,8 @@ const maxEstimate = 60_000
 export class Purse {
   readonly bucket: BudgetBucket['bucket']
   readonly window: BudgetBucket['window']
-  #limit: number
+  /** As of the latest call. */
+  #limit = 0
   readonly #share: string
   /** Spent, and of that confirmed by the store. */
   #total = 0
@@ -64,10 +65,9 @@ export class Purse {
   #sent: BudgetLine | null = null
 
   /** The name of a share is never used twice. */
-  constructor({ bucket, window, limit }: LimitedBucket, share: string, now: number) {
+  constructor({ bucket, window }: BudgetBucket, share: string, now: number) {
     this.bucket = bucket
     this.window = window
-    this.#limit = limit
     this.#share = share
     this.#drawnAt = this.#heldSince = this.#halvedAt = now
   }
@@ -97,10 +97,6 @@ export class Purse {
     if (limit === this.#limit) return
     this.#limit = limit
     this.#refusal = null
-  }
-
-  get isUnderWay(): boolean {
-    return this.#sent !== null
   }
 
   /** Whether the store knows everything of it, and nothing is leased. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type CallOnce, ClaimedCalls, HeldClaim, lifetime } from '../../src/answers/claimed-calls.ts'
+import { StoreUnreachable, StoreUntouched } from '../../src/store/contract/store.ts'
 import { SqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { ManualClock } from '../help/clock.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
 import { ContractClock } from '../store/contract-clock.ts'
@@ -52,6 +54,38 @@ test('a call whose response broke off is told as such, and a released key is fre
   assert.deepEqual(await process().claim(call('a')), { kind: 'broken', ray: 'ray-1' })
   assert.equal(await process().look(call('b')), null)
   await hold(process(), call('b'))
+})
+
+test('a call ends once, and another claim of its key is another call', async t => {
+  const { process } = await start(t)
+  const calls = process()
+  const held = await hold(calls, call('k'))
+  held.end('released')
+  held.end('made')
+  await calls.close()
+  const again = await hold(process(), call('k', { ray: 'ray-2' }))
+  held.end('broken')
+  assert.deepEqual(await calls.look(call('k')), { kind: 'running', ray: 'ray-2' })
+  assert.notEqual(again.holder, held.holder)
+})
+
+test('beyond what an account or an owner may claim, no call is made, and the caller learns until when', async t => {
+  const { clock, store } = await start(t)
+  let bounds = { maxClaims: 0, maxOfOwner: 0 }
+  const { claim } = store.claims
+  const asked = t.mock.method(store.claims, 'claim', (ask: Parameters<typeof claim>[0]) =>
+    claim.call(store.claims, { ...ask, ...bounds }),
+  )
+  const calls = new ClaimedCalls({ store, clock, warnings })
+  const until = clock.now() + lifetime
+  bounds = { maxClaims: 2, maxOfOwner: 1 }
+  await hold(calls, call('a'))
+  clock.advance(1_000)
+  assert.deepEqual(await calls.claim(call('b')), { kind: 'full', of: 'owner', until })
+  await hold(calls, call('b', { owner: 'p' }))
+  assert.deepEqual(await calls.claim(call('c', { owner: 'q' })), { kind: 'full', of: 'account', until })
+  const [{ maxClaims, maxOfOwner }] = asked.mock.calls[0]!.arguments
+  assert.deepEqual([maxClaims, maxOfOwner], [100_000, 20_000])
 })
 
 test('a claim is renewed as long as it is held, and lost soon after its process is gone', async t => {
@@ -112,4 +146,55 @@ test('the end of a call is told to a store that comes back', async t => {
   await until(async () => (await calls.look(call('a')))?.kind === 'made')
   await until(async () => (await calls.look(call('b'))) === null)
   await hold(calls, call('c'))
+})
+
+test('a claim that the store may have made, although it did not confirm it, is given up', async t => {
+  const { clock, store, process } = await start(t)
+  const { claim, release } = store.claims
+  let failure: Error = new StoreUnreachable()
+  t.mock.method(store.claims, 'claim', async (ask: Parameters<typeof claim>[0]) => {
+    await claim.call(store.claims, ask)
+    throw failure
+  })
+  const released = t.mock.method(store.claims, 'release', (...args: Parameters<typeof release>) =>
+    release.apply(store.claims, args),
+  )
+  const calls = new ClaimedCalls({ store, clock, warnings })
+  await assert.rejects(calls.claim(call('k')), failure)
+  await calls.close()
+  assert.equal(await process().look(call('k')), null)
+  for (failure of [new StoreUntouched(), new TypeError('a bug')])
+    await assert.rejects(calls.claim(call('l')), failure)
+  await calls.close()
+  assert.equal(released.mock.callCount(), 1)
+})
+
+test('the end of a call is tried for ten minutes, a second apart, and not after closing', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { store } = await start(t)
+  const clock = new ManualClock(Date.now())
+  const lines: unknown[] = []
+  const calls = new ClaimedCalls({ store, clock, warnings: { warn: (...line) => void lines.push(line) } })
+  const [one, other] = [await hold(calls, call('a')), await hold(calls, call('b'))]
+  const settle = t.mock.method(store.claims, 'settle', async () => {
+    throw new StoreUnreachable()
+  })
+  const attempts = async (seconds: number) => {
+    const before = settle.mock.callCount()
+    for (let second = 0; second < seconds; second++) {
+      clock.advance(1_000)
+      t.mock.timers.tick(1_000)
+      for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+    }
+    return settle.mock.callCount() - before
+  }
+  one.end('made')
+  assert.equal((await attempts(0)) + settle.mock.callCount(), 1)
+  assert.equal(await attempts(700), 600)
+  assert.equal(lines.length, 601)
+  other.end('made')
+  assert.equal(await attempts(1), 1)
+  const closed = calls.close()
+  assert.equal(await attempts(5), 1)
+  await closed
 })

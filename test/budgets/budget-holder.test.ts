@@ -145,6 +145,16 @@ test('a call that never fits is refused without a step, and as such whatever els
   assert.equal((await refused(place.holder, never)).reason, 'never')
 })
 
+test('of a call that never fits, the store hears nothing at all', async () => {
+  const place = new Place()
+  await refused(place.holder, charge(11, { limit: 10 }))
+  for (let second = 0; second < 5; second++) {
+    await place.holder.look()
+    place.clock.advance(1_000)
+  }
+  assert.deepEqual(place.steps, [])
+})
+
 test('calls that come during a step share the next one, and where they do not fit together some do', async () => {
   const place = new Place()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -582,10 +592,13 @@ test('the budgets that have reached a share of their limits are counted while th
     return [metrics.reached['0.8'].value, metrics.reached['1'].value]
   }
   assert.deepEqual(await reached(), [1, 1])
-  ;(await admitted(holder, charge(150))).settle([150])
-  assert.deepEqual(await reached(), [2, 1])
-  ;(await admitted(holder, charge(150))).settle([150])
+  // Of a budget of nothing, nothing is left.
+  ;(await admitted(holder, charge(0, { bucket: 'none', limit: 0 }))).settle([0])
   assert.deepEqual(await reached(), [2, 2])
+  ;(await admitted(holder, charge(150))).settle([150])
+  assert.deepEqual(await reached(), [3, 2])
+  ;(await admitted(holder, charge(150))).settle([150])
+  assert.deepEqual(await reached(), [3, 3])
   await refused(holder, charge(1))
   for (let i = 0; i < 4; i++) {
     place.clock.advance(10_000)

@@ -5,7 +5,7 @@ import { ManualClock } from '../help/clock.ts'
 
 function spent(budget: RetryBudget): number {
   let retries = 0
-  while (budget.spend()) retries++
+  while (retries < 1_000_000 && budget.spend()) retries++
   return retries
 }
 
@@ -21,6 +21,17 @@ test('a share of the requests may be retried, and ten more', () => {
 
 test('a share of 0 allows none at all', () => {
   equal(spent(after(1_000, new RetryBudget(0, new ManualClock()))), 0)
+})
+
+test('a copy goes on with what was earned and spent, and of its own from then on', () => {
+  const clock = new ManualClock()
+  const budget = after(100, new RetryBudget(0.2, clock))
+  clock.advance(20_000)
+  const copy = budget.copy()
+  // Of 100 requests in 20 s, half count.
+  equal(spent(copy), 20)
+  equal(spent(budget), 20)
+  equal(spent(budget.copy()), 0)
 })
 
 test('requests of long ago earn no retries of today', () => {

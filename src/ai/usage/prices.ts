@@ -104,7 +104,7 @@ export class PriceTable {
     const price = model === null ? null : this.#last!.price
     if (price !== null) return price
     const reported = usage?.model ?? null
-    return reported === null || reported === model ? null : this.#reported(`${provider}/${reported}`)
+    return reported === null ? null : this.#reported(`${provider}/${reported}`)
   }
 
   /** The configuration takes precedence over the list, and in both the full name over a prefix. */
