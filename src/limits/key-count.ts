@@ -209,8 +209,13 @@ export class KeyCount {
   /** The times of the known requests are unknown, so they expire evenly. */
   #part(now: number, period: number): SlidingWindow {
     const window = new SlidingWindow(period)
-    const age = now - this.#knownAt
-    if (age < period) window.spread(now, Math.ceil(this.#used * (1 - age / period)))
+    const own = (this.#unreported + this.#underWay) * partLeft(now - this.#unreportedSince, period)
+    const used = this.#storeCount * partLeft(now - this.#knownAt, period) + own
+    if (used > 0) window.spread(now, Math.ceil(used))
     return window
   }
+}
+
+function partLeft(age: number, period: number): number {
+  return Math.max(0, 1 - age / period)
 }

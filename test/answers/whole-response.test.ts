@@ -33,6 +33,76 @@ test('a stream is whole with the event that ends it, and without an error', () =
     assert.ok(!streamed(...events), JSON.stringify(events))
 })
 
+test('a stream ends once: what follows its end may count, and is no content and no error', () => {
+  const stop = { type: 'message_stop' }
+  const finished = { candidates: [{ finishReason: 'STOP' }] }
+  for (const events of [
+    [stop, { choices: [], usage: {} }],
+    [stop, { error: null }],
+    [{ stopReason: 'end_turn' }, { usage: {} }],
+    [{ candidates: [{ finishReason: 'STOP' }, { finishReason: 'STOP' }] }],
+    [chunk, ' [DONE] '],
+  ])
+    assert.ok(streamed(...events), JSON.stringify(events))
+  for (const events of [
+    ['[DONE]', chunk],
+    [stop, { error: 'x' }],
+    [stop, { type: 'error' }],
+    [stop, { type: 'ping' }],
+    [finished, { candidates: [{}] }],
+    [{ stopReason: 'end_turn' }, { type: 'throttlingException' }],
+    [{ type: 'throttlingException' }, '[DONE]'],
+    [{ stopReason: 5 }],
+    [{ candidates: [] }],
+    [{ candidates: {} }],
+    [{ candidates: [{ finishReason: 'STOP' }, {}] }],
+    [{ candidates: [{ finishReason: 'STOP' }, null] }],
+    ['5', '[DONE]'],
+    ['null', stop],
+    [{ usage: {} }],
+  ])
+    assert.ok(!streamed(...events), JSON.stringify(events))
+  const named = (event: string) => {
+    const body = Buffer.from(`event: ${event}\ndata: {}\n\ndata: [DONE]\n\n`)
+    return isWholeResponse({ contentType: null, isEventStream: true, isEncoded: false, body })
+  }
+  assert.deepEqual([named('done'), named('error')], [true, false])
+})
+
+test('of an encoded or an empty body, or one without a type that is known, nobody can tell', () => {
+  const response = { contentType: 'application/json', isEventStream: false, isEncoded: false }
+  const is = (more: object) => isWholeResponse({ ...response, body: Buffer.from('{}'), ...more })
+  assert.equal(is({}), true)
+  assert.equal(is({ isEncoded: true }), false)
+  assert.equal(is({ contentType: null }), false)
+  const types = ['APPLICATION/JSON', 'application/json ; charset=utf-8', 'application/vnd.x+json']
+  for (const contentType of types) assert.equal(is({ contentType }), true, contentType)
+  for (const contentType of [
+    'application/jsonp',
+    'text/plain',
+    'x/application/json',
+    'video/mp4',
+    'imagex/png',
+  ])
+    assert.equal(is({ contentType }), false, contentType)
+  assert.equal(is({ contentType: 'image/png', body: Buffer.alloc(1) }), true)
+  assert.equal(is({ contentType: 'image/png', body: Buffer.alloc(0) }), false)
+})
+
+test('JSON lines are whole if all are objects without an error, and the last one is done', () => {
+  const lines = (text: string) => whole(text, 'application/x-ndjson')
+  for (const text of ['{"done":true}', '\n{"error":null}\n \n{"done":true}\n\n']) assert.ok(lines(text), text)
+  for (const text of [
+    '{"error":"x"}\n{"done":true}',
+    'x\n{"done":true}',
+    '{"done":true}\n{}',
+    '{"done":1}',
+    '\n',
+  ])
+    assert.ok(!lines(text), text)
+  assert.ok(!lines('{"done":true,"error":"x"}'))
+})
+
 test('a body is whole if it is a result that does not expire', () => {
   for (const result of [
     { choices: [{ finish_reason: 'stop' }] },
@@ -41,6 +111,14 @@ test('a body is whole if it is a result that does not expire', () => {
     { success: true, result: { choices: [{ finish_reason: 'stop' }] } },
     { data: [{ b64_json: 'aGk=' }] },
     { data: [{ embedding: [1] }], error: null },
+    { data: [{ url: null, b64_json: 'aGk=' }] },
+    { data: [null] },
+    { object: 'response', status: 'completed', error: null },
+    { choices: [{ text: 'x' }, { finish_reason: 'length', error: null }] },
+    { candidates: [{ finishReason: 'STOP' }] },
+    { success: true, result: 'x' },
+    { success: false, result: { choices: [] } },
+    {},
   ])
     assert.ok(whole(result), JSON.stringify(result))
   for (const value of [
@@ -51,6 +129,16 @@ test('a body is whole if it is a result that does not expire', () => {
     { error: { message: 'x' }, choices: [{ finish_reason: 'stop' }] },
     { success: true, result: { error: 'x' } },
     { data: [{ url: 'https://images.example/1' }] },
+    { data: [{ b64_json: 'aGk=' }, { url: 'https://images.example/1' }] },
+    { type: 'error' },
+    { candidates: [] },
+    { candidates: [{}] },
+    { choices: [5] },
+    { choices: [{ finish_reason: 'stop' }, { finish_reason: null }] },
+    { choices: [{ finish_reason: 'stop', error: 'x' }] },
+    { object: 'response', choices: [{ finish_reason: 'stop' }] },
+    { object: 'response', status: 'completed', error: {} },
+    { type: 'message', choices: [{ finish_reason: 'stop' }] },
     [1],
     '{"choices":[{"finish_reason":"stop"}]',
     '',

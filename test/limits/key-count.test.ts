@@ -77,3 +77,97 @@ test('an allowance that is given back can be used again, also when counted local
     2,
   )
 })
+
+test('far from a limit, some requests pass without a reply, and near it none', () => {
+  const thousand = limitOf('thousand', 1_000, { kind: 'sliding', period: 60_000 })
+  const learnt = (storeCount: number) => {
+    const count = new KeyCount(thousand, 'key')
+    count.learn(count.buildQuery(0, 0), { count: storeCount, granted: 0, wait: 0 }, 0, 0)
+    return count
+  }
+  const passing = (count: KeyCount, now: number) => {
+    let passed = 0
+    for (; count.isFar(now); passed++) count.admit(now)
+    return passed
+  }
+  // Four processes may each have five under way; all together may take 10,000 a minute.
+  assert.equal(passing(new KeyCount(thousand, 'key'), 0), 5, 'of a key of which nothing is known')
+  assert.equal(passing(learnt(500), 0), 5)
+  assert.equal(passing(learnt(501), 0), 5)
+  assert.equal(passing(learnt(747), 0), 4)
+  assert.equal(passing(learnt(751), 0), 0)
+  assert.equal(passing(learnt(501), 1_500), 0, 'so many others may have come')
+  assert.equal(passing(learnt(500), 1e6), 5, 'half of the limit is left however many come')
+  const reported = learnt(0)
+  for (let i = 0; i < 5; i++) reported.admit(0)
+  reported.buildQuery(0, 0)
+  assert.equal(passing(reported, 0), 0, 'reports without a reply count')
+})
+
+test('a report is due with half of what may be unreported, or when others may have come near', () => {
+  const thousand = limitOf('thousand', 1_000, { kind: 'sliding', period: 60_000 })
+  const count = new KeyCount(thousand, 'key')
+  count.learn(count.buildQuery(0, 0), { count: 0, granted: 0, wait: 0 }, 0, 0)
+  assert.equal(count.isDue(0), false)
+  // 2,250 ms of ten times the limit come to half of its ceiling.
+  assert.deepEqual([count.isDue(2_250), count.isDue(2_251)], [false, true])
+  for (let i = 0; i < 2; i++) count.admit(0)
+  assert.equal(count.isDue(0), false)
+  count.admit(0)
+  assert.equal(count.isDue(0), true)
+  count.isReporting = true
+  assert.equal(count.isDue(0), false)
+})
+
+test('counting locally begins with what passed before, whether the store has replied or not', () => {
+  const passed = (count: KeyCount, now: number) =>
+    Array.from({ length: 200 }, () => count.spendAlone(now)).filter(({ isAllowed }) => isAllowed).length
+  const ahead = new KeyCount(hundred, 'key')
+  for (let i = 0; i < 3; i++) ahead.admit(0)
+  ahead.buildQuery(0, 1)
+  assert.equal(passed(ahead, 100), 97)
+  const longAgo = new KeyCount(hundred, 'key')
+  longAgo.admit(0)
+  assert.equal(passed(longAgo, 60_000), 100)
+  const known = new KeyCount(hundred, 'key')
+  known.learn(known.buildQuery(0, 0), { count: 80, granted: 0, wait: 0 }, 0, 0)
+  known.admit(30_000)
+  assert.equal(passed(known, 30_000), 59)
+})
+
+test('an estimate lets what the store has counted expire evenly', () => {
+  const count = new KeyCount(hundred, `${hundred.name} key`)
+  assert.equal(count.key, 'key')
+  count.learn(count.buildQuery(0, 0), { count: 40, granted: 0, wait: 0 }, 0, 0)
+  count.admit(0)
+  count.buildQuery(0, 0)
+  count.admit(0)
+  assert.deepEqual(
+    [0, 30_000, 60_000, 90_000].map(now => count.estimate(now)),
+    [42, 22, 2, 2],
+  )
+  const alone = new KeyCount(hundred, 'key')
+  alone.spendAlone(0)
+  assert.deepEqual([alone.estimate(0), alone.estimate(120_000)], [1, 0])
+  const clock = new ManualClock(Date.UTC(2026, 0, 1, 23))
+  const ofDay = new KeyCount(daily, 'key')
+  ofDay.refresh(0, clock)
+  ofDay.admit(0)
+  assert.deepEqual([ofDay.estimate(3_599_999), ofDay.estimate(3_600_000)], [1, 0])
+})
+
+test('a look at a count takes nothing from it', () => {
+  const count = new KeyCount(hundred, 'key')
+  assert.deepEqual(count.peek(0, null), { isAllowed: true, remaining: 99, wait: 60_000 })
+  count.admit(0)
+  assert.deepEqual(count.peek(0, { count: 98, granted: 0, wait: 0 }), {
+    isAllowed: true,
+    remaining: 0,
+    wait: 60_000,
+  })
+  const full = { count: 99, granted: 0, wait: 700 }
+  assert.deepEqual(count.peek(0, full), { isAllowed: false, remaining: 0, wait: 700 })
+  assert.deepEqual(count.peekAlone(0), { isAllowed: true, remaining: 98, wait: 60_000 })
+  assert.deepEqual(count.emptyQuery, { ...count.buildQuery(0, 0), done: 0 })
+  assert.match(count.storeKey, /^[\w-]{22}$/)
+})

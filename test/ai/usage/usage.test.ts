@@ -169,6 +169,31 @@ describe('usage of an event stream', () => {
     deepEqual(read(stream(...pieces, lastChunk, '[DONE]'), true), ['gpt-4o-2024-08-06', 19, 10])
   })
 
+  test('is read from a last event that no blank line ends, if the stream came to its end', () => {
+    const text = stream(delta('hi'), lastChunk).trimEnd()
+    deepEqual(read(text, true), ['gpt-4o-2024-08-06', 19, 10])
+    deepEqual(read(text, true, false), ['gpt-4o-2024-08-06', null, null])
+  })
+
+  test('has what the last report lacks from the first one', () => {
+    const counted = (usage: object) => ({ model: 'm', usage })
+    const first = counted({ prompt_tokens: 5, completion_tokens: 7 })
+    deepEqual(read(stream(first, counted({ prompt_tokens: 6 })), true), ['m', 6, 7])
+    deepEqual(read(stream(first, counted({ completion_tokens: 8 })), true), ['m', 5, 8])
+    deepEqual(read(stream(first, counted({ prompt_tokens: 6, completion_tokens: 8 })), true), ['m', 6, 8])
+  })
+
+  test('is what Bedrock measured where the model reports none', () => {
+    const metrics = { 'amazon-bedrock-invocationMetrics': { inputTokenCount: 5, outputTokenCount: 7 } }
+    const usage = { model: 'm', usage: { prompt_tokens: 1, completion_tokens: 2 } }
+    deepEqual(read(stream({ generation: 'hi' }, { generation: '', ...metrics }), true), [null, 5, 7])
+    deepEqual(read(stream({ ...usage, ...metrics }), true), ['m', 1, 2])
+    deepEqual(read(stream({ generation: { ...metrics } }), true), [null, null, null])
+    const partly = { 'amazon-bedrock-invocationMetrics': { inputTokenCount: -1, outputTokenCount: 7 } }
+    deepEqual(read(stream(partly), true), [null, null, 7])
+    deepEqual(read(stream({ 'amazon-bedrock-invocationMetrics': null }), true), [null, null, null])
+  })
+
   test('is unknown where a chat stream does not report it', () => {
     deepEqual(read(stream(...pieces, '[DONE]'), true), ['gpt-4o-2024-08-06', null, null])
   })
