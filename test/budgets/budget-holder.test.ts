@@ -315,6 +315,8 @@ test('what would become of a call is foretold, and nothing is reserved for that'
   assert.ok(over!.spent >= 900 && over!.spent < 910, `${over!.spent}`)
   assert.equal(over!.wait, day.until - place.clock.now())
   assert.equal(await foretold(charge(90)), null)
+  const ofNothing = charge(0, { limit: 5 })
+  assert.equal(await place.another().foretell('account', [ofNothing], [0]), null)
   const held = { limit: 1, bucket: 'calls', window: { kind: 'none' } } as const
   const running = await admitted(holder, charge(1, held))
   const { wait, isEstimate } = (await foretold(charge(1, held)))!
@@ -327,16 +329,18 @@ test('what would become of a call is foretold, and nothing is reserved for that'
 })
 
 test('a limit that is raised during a step leaves no wait without a number', async () => {
-  const place = new Place()
-  const call = await admitted(place.holder, charge(2, { ...held }))
-  const { promise, resolve } = Promise.withResolvers<void>()
-  place.gate = promise
-  const late = refused(place.holder, charge(1, { ...held }))
-  const next = reserve(place.holder, [charge(1, { ...held, limit: 9 })])
-  resolve()
-  assert.equal((await late).wait, 1_000)
-  assert.ok('buckets' in (await next))
-  call.settle([0])
+  for (const raised of [3, 9]) {
+    const place = new Place()
+    const call = await admitted(place.holder, charge(2, { ...held }))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    place.gate = promise
+    const late = refused(place.holder, charge(1, { ...held }))
+    const next = reserve(place.holder, [charge(1, { ...held, limit: raised })])
+    resolve()
+    assert.equal((await late).wait, 1_000)
+    assert.ok('buckets' in (await next))
+    call.settle([0])
+  }
 })
 
 test('a raised limit counts at once', async () => {
@@ -499,6 +503,47 @@ test('nothing is drawn from a share under a limit that was lowered below what is
   await admitted(place.holder, charge(10))
   assert.ok('buckets' in reserve(place.holder, [charge(10)]))
   assert.equal((await refused(place.holder, charge(10, { limit: 15 }))).reason, 'over')
+})
+
+test('all that is leased may be drawn at once, and no more', async () => {
+  const place = new Place()
+  await admitted(place.holder, charge(5))
+  const free = place.sum().leased - 5
+  assert.ok('buckets' in reserve(place.holder, [charge(free)]))
+  assert.ok(reserve(place.holder, [charge(1)]) instanceof Promise)
+})
+
+test('what is not drawn from is returned after two seconds, and a lease renewed after four', async () => {
+  const place = new Place()
+  await admitted(place.holder, charge(100))
+  const stepsAfter = async (ms: number) => {
+    const before = place.steps.length
+    place.clock.advance(ms)
+    await place.holder.look()
+    return place.steps.length - before
+  }
+  assert.ok(place.sum().leased > 100)
+  assert.deepEqual([await stepsAfter(2_000), await stepsAfter(1)], [0, 1])
+  assert.equal(place.sum().leased, 100)
+  assert.deepEqual([await stepsAfter(4_000), await stepsAfter(1)], [0, 1])
+})
+
+test('a budget keeps its share for thirty seconds without a call', async () => {
+  for (const [beyond, isKept] of [
+    [0, true],
+    [1, false],
+  ] as const) {
+    const place = new Place()
+    ;(await admitted(place.holder, charge(5))).settle([5])
+    for (let second = 0; second < 29; second++) {
+      place.clock.advance(1_000)
+      await place.holder.look()
+    }
+    place.clock.advance(1_000 + beyond)
+    await place.holder.look()
+    await admitted(place.holder, charge(5))
+    assert.equal(place.shareOf('b', -1) === place.shareOf('b', 0), isKept)
+  }
 })
 
 test('leases of calls under way are renewed, and idle shares returned', async () => {
