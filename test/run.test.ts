@@ -33,7 +33,7 @@ test('each file of tests runs once, and most share a process', () => {
 test('what takes longest begins first, then groups that compute and that start programs take turns, and files that run alone end', () => {
   const groups = processGroups()
   assert.deepEqual(groups.slice(0, longest.size).flat(), [...longest])
-  const others = groups.slice(longest.size)
+  const others = groups.slice(longest.size).filter(group => !group.some(sharesBrowser))
   const shared = others.filter(({ length }) => length > 1)
   assert.deepEqual(others.slice(0, shared.length), shared)
   const starting = (part: typeof shared) => part.filter(group => group.some(startsPrograms)).length

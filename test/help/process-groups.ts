@@ -8,8 +8,8 @@ import { root } from './source.ts'
 /** Files, relative to the project, that run in one process, one after another. */
 export type Group = readonly string[]
 
-/** The most files of a group: more would save little, and hold up who waits for the last group. */
-const most = 12
+/** The most files of a group: to load what they try costs more than most of them, but who waits for the last group waits for all of it. */
+const most = 24
 /** The most where files start programs of ours, which take their time. */
 const mostStarting = 4
 
@@ -32,24 +32,19 @@ export const longest: ReadonlySet<string> = new Set([
   'test/journeys/coding-agents.test.ts',
 ])
 
-/** Makes groups of all files of tests: of one folder of `test` where they may share a process, or of one file; in the order to begin them, shorter ones last. */
+/** Makes groups of all files of tests: of neighbours where they may share a process, or of one file; in the order to begin them, shorter ones last. */
 export function processGroups(): readonly Group[] {
   const files = globSync('test/**/*.test.ts', { cwd: root })
     .map(path => path.split(sep).join('/'))
     .filter(file => !longest.has(file))
     .sort()
   const sociable = files.filter(file => reasonsToBeAlone(file).length === 0)
-  const groupsOf = (files: Group, most: number) =>
-    Map.groupBy(files, file => file.split('/')[1])
-      .values()
-      .flatMap(files => evenly(files, most))
-  const computing = groupsOf(
+  const computing = evenly(
     sociable.filter(file => !startsPrograms(file)),
     most,
   )
-  const starting = groupsOf(sociable.filter(startsPrograms), mostStarting)
-  const browsing = evenly(files.filter(sharesBrowser), most)
-  const shared = mixed([[...computing, ...browsing], [...starting]]).filter(({ length }) => length > 1)
+  const starting = evenly(sociable.filter(startsPrograms), mostStarting)
+  const shared = [...evenly(files.filter(sharesBrowser), most), ...mixed([computing, starting])]
   const inGroups = new Set(shared.flat())
   const alone = files.filter(file => !inGroups.has(file))
   return [...[...longest].map(file => [file]), ...shared, ...alone.map(file => [file])]
@@ -86,10 +81,11 @@ export function writeEntry(folder: string, group: Group, number: number): string
   return entry
 }
 
-/** Divides files into as few groups as may be, of much the same size. */
+/** Divides files into as few groups as may be, of much the same size and of neighbours, which load much the same. */
 function evenly(files: Group, most: number): readonly Group[] {
   const groups = Math.ceil(files.length / most)
-  return Array.from({ length: groups }, (_, i) => files.filter((_, at) => at % groups === i))
+  const begin = (i: number) => Math.round((i * files.length) / groups)
+  return Array.from({ length: groups }, (_, i) => files.slice(begin(i), begin(i + 1)))
 }
 
 /** What starts threads and browsers, or looks at this process from outside. */
