@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import { main, sources } from './gateway.ts'
 import { root } from './source.ts'
 
 export interface InstalledPackage {
@@ -13,14 +14,11 @@ export interface InstalledPackage {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Packs the program and installs it into a folder, without the network: its dependencies are those of the checkout, and no others. */
+/** Packs the program, as `npm test` has built it where it has, and installs it into a folder, without the network: its dependencies are those of the checkout, and no others. */
 export function installPackage(at: string): InstalledPackage {
-  const [built, prefix, home] = ['built', 'prefix', 'home'].map(name => join(at, name)) as [
-    string,
-    string,
-    string,
-  ]
-  execFileSync(process.execPath, ['build/package.ts', built], { cwd: root })
+  const [prefix, home] = ['prefix', 'home'].map(name => join(at, name)) as [string, string]
+  const built = main === sources ? join(at, 'built') : dirname(main)
+  if (main === sources) execFileSync(process.execPath, ['build/package.ts', built], { cwd: root })
   const env = { ...process.env, npm_config_cache: join(at, 'cache') }
   execFileSync('npm', ['pack', '--silent', built], { cwd: at, env })
   const folder = join(prefix, 'lib/node_modules/gatehouse')

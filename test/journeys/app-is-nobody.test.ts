@@ -18,7 +18,9 @@ const byRight: ReadonlySet<string> = new Set([oauthPaths.userinfo, oauthPaths.in
 
 test('a token of an app with every scope opens no page, no session and no consent', async t => {
   const url = `sqlite:${temporaryFile(t)}`
-  const gateway = await startGateway(t, `store: { url: '\${STORE}' }\nzones: []\n`, { env: { STORE: url } })
+  const gateway = await startGateway(t, `store: { url: '\${STORE}', command_timeout: 5s }\nzones: []\n`, {
+    env: { STORE: url },
+  })
   const { account } = await gateway.firstStart
   const store = await openStore(url, { commandTimeout: 5_000 })
   t.after(() => store.close())

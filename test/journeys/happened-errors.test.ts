@@ -74,7 +74,7 @@ for (const workers of [0, 2])
 test('refusals on one machine are told of on another that shares the store', async t => {
   const redis = await startRedis(t, { aof: 'always' })
   const key = randomBytes(32).toString('base64')
-  const store = `store: 'redis://127.0.0.1:${redis.port}'\nsecrets: { key: '${key}' }`
+  const store = `store: { url: '${redis.url}', command_timeout: 5s }\nsecrets: { key: '${key}' }`
   const one = await start(t, store)
   const { token } = await one.firstStart
   const other = await start(t, store)

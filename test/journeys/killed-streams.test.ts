@@ -63,7 +63,7 @@ async function start(t: TestContext, kind: 'SQLite' | 'Redis') {
     }
   })
   const redis = kind === 'Redis' ? await startRedis(t) : null
-  const place = redis === null ? '' : `store: { url: '${redis.url}' }\n`
+  const place = redis === null ? '' : `store: { url: '${redis.url}', command_timeout: 5s }\n`
   const yaml = `ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}', keys: [sk-a] } } }
 zones: []
 `

@@ -36,7 +36,7 @@ async function startSite(t: TestContext): Promise<string> {
 async function startMachines(t: TestContext) {
   const [origin, redis] = [await startSite(t), await startRedis(t)]
   const yaml = `workers: 2
-store: ${redis.url}
+store: { url: '${redis.url}', command_timeout: 5s }
 secrets: { key: ${'07'.repeat(32)} }
 pools:
   app: { origins: ['${origin}'] }

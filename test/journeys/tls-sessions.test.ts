@@ -45,7 +45,7 @@ test('sessions are resumed by every worker, and by another machine after the fir
 workers: 2
 listen: [{ address: '127.0.0.1:0', tls: true }]
 admin: 127.0.0.1:0
-store: { url: '${redis.url}' }
+store: { url: '${redis.url}', command_timeout: 5s }
 secrets: { key: '\${SECRETS_KEY}' }
 tls: { certificates: [{ certificate: '\${CERTIFICATE}', key: '\${PRIVATE_KEY}' }] }
 zones: [{ hosts: [site.test], routes: [] }]

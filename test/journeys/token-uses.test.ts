@@ -79,5 +79,5 @@ test('a gateway of one process shows when tokens were last used', t => useTokens
 
 test('a gateway of several processes shows when tokens were last used, in Redis', async t => {
   const { url } = await startRedis(t)
-  await useTokens(t, 2, `store: { url: '${url}' }`)
+  await useTokens(t, 2, `store: { url: '${url}', command_timeout: 5s }`)
 })

@@ -77,7 +77,7 @@ test('settings made on one machine apply on another that shares the store', asyn
 
 test('rules outlive the store: running processes keep them, and a new one takes them from the copy', async t => {
   const redis = await startRedis(t, { aof: 'always' })
-  const gateway = await startSites(t, `store: 'redis://127.0.0.1:${redis.port}'`)
+  const gateway = await startSites(t, `store: { url: '${redis.url}', command_timeout: 5s }`)
   await manageBy(gateway, (await gateway.firstStart).token)('POST', 'access_rules', denied)
   await soon(gateway, '1006')
   await redis.kill()
