@@ -1,10 +1,11 @@
 // Tries promises in schedules that no test would think of: node test/simulate.ts [SCENARIO] --schedules 1000000 [--from SEED],
 // and SCENARIO --seed SEED for one of them again, with all that happened; without a scenario, all of them in turn. The code
 // of the promise is the real one; clocks, servers and network are not, so that a seed always gives the same schedule.
-// --mutations --schedules 3000 makes mistakes in the code of budgets, and lists which schedules find them.
+// [SCENARIO] --mutations --schedules 3000 makes mistakes in that code, one at a time, and lists which schedules find them.
 
 import { parseArgs } from 'node:util'
-import { findingOf, mutations } from './help/budget-mutations.ts'
+import { findingOf } from './simulation/mutate.ts'
+import { mutations } from './simulation/mutations.ts'
 import { scenarios } from './simulation/scenarios.ts'
 
 const { values, positionals } = parseArgs({
@@ -21,7 +22,7 @@ const [name] = positionals
 if (name !== undefined && !scenarios.has(name)) {
   console.error(`unknown scenario ${name}; there are ${[...scenarios.keys()].join(', ')}`)
   process.exitCode = 2
-} else if (values.mutations) await mutate(Number(values.schedules))
+} else if (values.mutations) await mutate(name ?? null, Number(values.schedules))
 else if (values.seed === undefined)
   for (const each of name === undefined ? scenarios.keys() : [name])
     await many(each, Number(values.from), Number(values.schedules))
@@ -31,7 +32,7 @@ async function many(name: string, from: number, count: number): Promise<void> {
   const began = performance.now()
   let [events, failed] = [0, 0]
   for (let seed = from; seed < from + count; seed++) {
-    const { faults, events: more } = await scenarios.get(name)!(seed)
+    const { faults, events: more } = await scenarios.get(name)!.simulate(seed)
     events += more
     if (faults.length === 0) continue
     failed++
@@ -46,17 +47,18 @@ async function many(name: string, from: number, count: number): Promise<void> {
 }
 
 async function again(name: string, seed: number): Promise<void> {
-  const { faults, trace, events } = await scenarios.get(name)!(seed, { traces: true })
+  const { faults, trace, events } = await scenarios.get(name)!.simulate(seed, { traces: true })
   console.log(trace.join('\n'))
   console.log(`${events} events, ${faults.length === 0 ? 'no faults' : faults.join('\n')}`)
   process.exitCode = faults.length === 0 ? 0 : 1
 }
 
-async function mutate(schedules: number): Promise<void> {
-  for (const [number, { file, from, to }] of mutations.entries()) {
+async function mutate(name: string | null, schedules: number): Promise<void> {
+  for (const [number, { scenario, file, from, to }] of mutations.entries()) {
+    if (name !== null && name !== scenario) continue
     const finding = await findingOf(number, schedules)
     if (finding === null) process.exitCode = 1
     const outcome = finding === null ? 'NOT FOUND' : `seed ${finding.seed}: ${finding.fault}`
-    console.log(`${file}: ${JSON.stringify(from)} => ${JSON.stringify(to)}\n  ${outcome}`)
+    console.log(`${scenario}, ${file}: ${JSON.stringify(from)} => ${JSON.stringify(to)}\n  ${outcome}`)
   }
 }

@@ -34,11 +34,13 @@ export function afterAnswer(
 }
 
 function verdict(
-  { startedAt, deadline }: DomainVerification,
+  { startedAt, deadline, nextCheckAt: dueAt }: DomainVerification,
   { outcome }: DnsAnswer,
   now: number,
 ): Pick<DomainVerification, 'status' | 'nextCheckAt' | 'verifiedAt'> {
   if (outcome === 'found') return { status: 'verified', nextCheckAt: null, verifiedAt: now }
-  if (now >= deadline) return { status: 'failed', nextCheckAt: null, verifiedAt: null }
-  return { status: 'in_progress', nextCheckAt: nextCheckAt(startedAt, deadline, now), verifiedAt: null }
+  // The store says what is due: if its clock is ahead, each next check would be due at once.
+  const at = Math.max(now, dueAt!)
+  if (at >= deadline) return { status: 'failed', nextCheckAt: null, verifiedAt: null }
+  return { status: 'in_progress', nextCheckAt: nextCheckAt(startedAt, deadline, at), verifiedAt: null }
 }

@@ -74,6 +74,18 @@ test('the proof ends it, also after the deadline', () => {
   }
 })
 
+test('by a clock behind that of the store, which says when a check is due, the next one is due later all the same', () => {
+  const client = oauthClient({ verification: asked })
+  const behind = asked.nextCheckAt! - 60_000
+  const next = afterAnswer(client, asked, said('no_records'), behind).verification!
+  assert.ok(next.nextCheckAt! > asked.nextCheckAt! + 10_000)
+  const last = { ...asked, nextCheckAt: deadline }
+  assert.equal(
+    afterAnswer(client, last, said('no_records'), deadline - 60_000).verification!.status,
+    'failed',
+  )
+})
+
 test('any other result fails it from the deadline on, and not before', () => {
   const client = oauthClient({ verification: asked })
   for (const outcome of outcomes) {

@@ -31,6 +31,7 @@ interface Key {
   readonly value: string
   /** Whether a worker lets it in, null if it cannot tell. */
   readonly opens: (worker: Worker) => Promise<boolean | null>
+  readonly issue: () => void
   readonly revoke: () => void
   /** When it was acknowledged that it is valid, and that it is not, in ms of the world; null before. */
   validAt: number | null
@@ -209,10 +210,15 @@ class Schedule {
     const world = this.#world
     const number = this.#keys.length
     const secret = hash('sha256', `${number} ${world.random()}`, 'base64url')
-    const key = world.maybe() ? this.#token(number, secret) : this.#session(number, secret)
+    const isToken = world.maybe()
+    const key = isToken ? this.#token(number, secret) : this.#session(number, secret)
     this.#keys.push(key)
-    // Workers may be asked for it before it is there.
-    if (world.maybe(0.3)) await this.#visitAll()
+    // Nobody can know the value of a session before it is there.
+    if (isToken && world.maybe(0.3)) {
+      await this.#visitAll()
+      await world.pass(world.below(400))
+    }
+    await world.run(world.outside, () => key.issue())
     world.later(world.outside, world.below(50), () => {
       key.validAt = world.time
       world.note(`${key.name} is valid`)
@@ -230,13 +236,15 @@ class Schedule {
       ...{ account: 'a', id, name: id, digest, status: 'active', policies: [], notBefore: null },
       ...{ expiresOn: null, addressesIn: [], addressesNotIn: [], issuedOn: 0, modifiedOn: 0 },
     }
-    this.#tokens.set(digest, token)
-    this.#stream.add('token', 'a', id)
     return {
       ...{ name: id, value, validAt: null, revokedAt: null, isRevoking: false },
       opens: async ({ tokens }) => {
         const verdict = await tokens.verify(value, '192.0.2.7', 'ai')
         return verdict === 'store_unreachable' ? null : typeof verdict === 'object'
+      },
+      issue: () => {
+        this.#tokens.set(digest, token)
+        this.#stream.add('token', 'a', id)
       },
       revoke: () => {
         if (this.#world.maybe()) this.#tokens.delete(digest)
@@ -255,16 +263,7 @@ class Schedule {
     const browser = { address: '192.0.2.7', userAgent: null }
     const put = (credential: Credential) =>
       this.#credentials.set(`${credential.kind} ${credential.digest}`, credential)
-    put({
-      ...{ kind: 'session', digest: parent, user, client: null, grant: null, ...times },
-      data: { ...proof, ...browser, createdAt: now, usedAt: now, authenticatedAt: now },
-    })
-    put({
-      ...{ kind: 'site_session', digest, user, client: null, grant: parent, ...times },
-      data: { host: 'app.example' },
-    })
     const record = { account: everybody, id: user, passwordChangedAt: null, totp: null } as unknown as User
-    this.#users.set(user, record)
     return {
       ...{ name: `s${number}`, value, validAt: null, revokedAt: null, isRevoking: false },
       opens: async ({ sessions }) => {
@@ -274,6 +273,17 @@ class Schedule {
           if (failure instanceof StoreUnreachable) return null
           throw failure
         }
+      },
+      issue: () => {
+        put({
+          ...{ kind: 'session', digest: parent, user, client: null, grant: null, ...times },
+          data: { ...proof, ...browser, createdAt: now, usedAt: now, authenticatedAt: now },
+        })
+        put({
+          ...{ kind: 'site_session', digest, user, client: null, grant: parent, ...times },
+          data: { host: 'app.example' },
+        })
+        this.#users.set(user, record)
       },
       revoke: () => {
         const dice = this.#world.below(3)

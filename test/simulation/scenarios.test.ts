@@ -1,13 +1,26 @@
-// A few schedules of each scenario; `node test/simulate.ts` runs as many as there is time for. Those of budgets have tests
-// of their own.
+// A few schedules of each scenario, and whether they would notice a mistake; `node test/simulate.ts` runs as many as there is
+// time for. Those of budgets have tests of their own.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { root } from '../help/source.ts'
+import { findingOf } from './mutate.ts'
+import { mutations } from './mutations.ts'
 import { scenarios } from './scenarios.ts'
 
 const schedules = 10
 
-for (const [name, simulate] of scenarios) {
+for (const [name, { simulate }] of scenarios) {
+  test(`the schedules of ${name} find a mistake`, async () => {
+    // `node test/simulate.ts --mutations` makes them all.
+    const number = mutations.findIndex(({ scenario }) => scenario === name)
+    const { file, from, to } = mutations[number]!
+    const finding = await findingOf(number, 100)
+    assert.ok(finding, `nothing finds that ${JSON.stringify(from)} is ${JSON.stringify(to)} in ${file}`)
+  })
+
   if (name === 'budgets') continue
 
   test(`in ${schedules} schedules of trouble, the promises about ${name} hold`, async () => {
@@ -23,3 +36,8 @@ for (const [name, simulate] of scenarios) {
     assert.deepEqual(one.trace, other.trace)
   })
 }
+
+test('each mistake that schedules have to find can still be made', () => {
+  for (const { file, from } of mutations)
+    assert.equal(readFileSync(join(root, file), 'utf8').split(from).length, 2, `${file}: ${from}`)
+})

@@ -6,15 +6,24 @@ import { simulate as limits } from './limits.ts'
 import { simulate as reload } from './reload.ts'
 import { simulate as revocation } from './revocation.ts'
 import { simulate as secrets } from './secrets.ts'
+import { simulate as verification } from './verification.ts'
 import type { Outcome } from './world.ts'
 
-type Simulate = (seed: number, options?: { readonly traces?: boolean }) => Promise<Outcome>
+export type Simulate = (seed: number, options?: { readonly traces?: boolean }) => Promise<Outcome>
 
-export const scenarios: ReadonlyMap<string, Simulate> = new Map<string, Simulate>([
-  ['budgets', budgets],
-  ['revocation', revocation],
-  ['exchange', exchange],
-  ['secrets', secrets],
-  ['limits', limits],
-  ['reload', reload],
-])
+interface Scenario {
+  readonly simulate: Simulate
+  /** Of its file. */
+  readonly url: string
+}
+
+const all = { budgets, revocation, exchange, secrets, limits, reload, verification }
+
+export type ScenarioName = keyof typeof all
+
+export const scenarios: ReadonlyMap<string, Scenario> = new Map(
+  Object.entries(all).map(([name, simulate]) => {
+    const file = name === 'budgets' ? '../help/budget-schedule.ts' : `./${name}.ts`
+    return [name, { simulate, url: import.meta.resolve(file) }]
+  }),
+)

@@ -14,6 +14,7 @@ export interface Outcome {
 
 /** Ms since the epoch at which each world begins. */
 const epoch = 1_700_000_000_000
+const maxStill = 20_000
 
 export class Network {
   /** The longest that a message takes, in ms. */
@@ -68,6 +69,8 @@ export class World implements Outcome {
   readonly outside: Process
   readonly #traces: boolean
   #time = 0
+  /** Events since time passed. */
+  #still = 0
   #current: Process
   /** Calls that servers have not done yet. */
   #serving = 0
@@ -85,6 +88,11 @@ export class World implements Outcome {
 
   get time(): number {
     return this.#time
+  }
+
+  /** The process that runs. */
+  get current(): Process {
+    return this.#current
   }
 
   process(name: string): Process {
@@ -129,6 +137,8 @@ export class World implements Outcome {
     for (let event = this.#due[0]; event !== undefined && event.at <= until; event = this.#due[0]) {
       this.#due.shift()
       if (event.isOver || !event.of.isAlive) continue
+      this.#still = event.at > this.#time ? 0 : this.#still + 1
+      if (this.#still > maxStill) throw new Error('it goes on and on without any time passing')
       this.#time = Math.max(this.#time, event.at)
       if (event.of.isPaused) this.#missed.push(event)
       else await this.run(event.of, event.work)
