@@ -5,6 +5,7 @@ const finalClose = 0x88
 /** Bytes of a reason (RFC 6455 section 5.5). */
 const longestReason = 123
 
+/** Takes up to 65,535 bytes. */
 export function textFrame(text: string): Buffer {
   const payload = Buffer.from(text)
   const { length } = payload
