@@ -164,6 +164,9 @@ test('a hello that could be read in two ways is refused', () => {
   }
   for (const [what, extensions] of Object.entries(flawed))
     assert.equal(readClientHello(hello(extensions)), 'client_hello', what)
+  const short = hello(null)
+  short[short.length - 2] = 9
+  assert.equal(readClientHello(short), 'client_hello')
   const behind = hello(name)
   behind.writeUInt16BE(behind.readUInt16BE(3) + 1, 3)
   behind.writeUIntBE(behind.readUIntBE(6, 3) + 1, 6, 3)
