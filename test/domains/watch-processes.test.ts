@@ -11,6 +11,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
 import { until } from '../help/until.ts'
+import { thorough } from '../help/thorough.ts'
 import { hex, oauthClient } from '../store/contract-specimens.ts'
 import { backends } from './proving.ts'
 
@@ -92,7 +93,7 @@ class Fleet {
   }
 
   async untilAll(holds: (verification: DomainVerification) => boolean): Promise<void> {
-    await until(async () => (await this.all()).every(({ verification }) => holds(verification!)), 45_000)
+    await until(async () => (await this.all()).every(({ verification }) => holds(verification!)))
   }
 
   /** Publishes what is asked of every second client. */
@@ -135,14 +136,14 @@ for (const [name, place] of Object.entries(backends)) {
 
   test(`${name}: checks of processes that are killed are finished by others`, t =>
     Fleet.with(t, place, async fleet => {
-      for (let kill = 0; kill < 8; kill++) {
+      for (let kill = 0; kill < thorough(8, 3); kill++) {
         const before = fleet.dns.queries.length
         const releases = hosts.map(host => fleet.dns.hold(host))
         fleet.advance(minute + 1_000)
         await until(() => fleet.dns.queries.length >= before + 4)
         await fleet.replace(kill % 4)
         for (const release of releases) release()
-        if (kill === 4) await move(fleet)
+        if (kill === 1) await move(fleet)
       }
       await fleet.publishHalf()
       // What the killed had in hand is free after the lease.

@@ -6,8 +6,9 @@ import { Limiter } from '../../src/limits/limiter.ts'
 import { limitOf } from '../../src/limits/limit.ts'
 import { openStore } from '../../src/store/open.ts'
 
-/** What a parent asks for: so many requests in a second, for so many ms, from a time on. */
+/** What a parent asks for: so many requests in a second, for so many ms, from a time on, against a limit of so many. */
 export interface Order {
+  readonly most: number
   readonly rate: number
   readonly duration: number
   readonly from: number // ms since the epoch
@@ -28,17 +29,19 @@ export interface Outcome {
 /** Ms: no machine is so busy that one decides alone. */
 const timeout = 30_000
 
-const [, , url, most, period] = process.argv as string[]
+const [, , url, period] = process.argv as string[]
 const store = await openStore(url!, { commandTimeout: timeout })
 const metrics = new LimitMetrics()
 const limiter = new Limiter({ clock: systemClock, counters: store.counters, metrics, timeout })
-const limit = limitOf('shared', Number(most), { kind: 'sliding', period: Number(period) })
 
 process.on('disconnect', () => process.exit())
 process.on('message', order => void carryOut(order as Order).then(outcome => process.send!(outcome)))
 process.send!('ready')
 
-async function carryOut({ rate, duration, from }: Order): Promise<Outcome> {
+async function carryOut({ most, rate, duration, from }: Order): Promise<Outcome> {
+  const limit = limitOf(`shared by ${most}`, most, { kind: 'sliding', period: Number(period) })
+  const { storeCalls, fallbacks } = metrics
+  const before = { storeCalls: storeCalls.value, fallbacks: fallbacks.value }
   const admitted: Admission[] = []
   const underWay = new Set<Promise<void>>()
   let refused = 0
@@ -63,6 +66,9 @@ async function carryOut({ rate, duration, from }: Order): Promise<Outcome> {
     await new Promise(resolve => setTimeout(resolve, 1))
   }
   await Promise.all(underWay)
-  const { storeCalls, fallbacks } = metrics
-  return { admitted, refused, longest, storeCalls: storeCalls.value, fallbacks: fallbacks.value }
+  return {
+    ...{ admitted, refused, longest },
+    storeCalls: storeCalls.value - before.storeCalls,
+    fallbacks: fallbacks.value - before.fallbacks,
+  }
 }

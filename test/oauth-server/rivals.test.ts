@@ -57,43 +57,47 @@ async function assertEnded(site: Site, app: App, { access_token, refresh_token }
   assert.equal((await refresh(site, app, refresh_token)).status, 400)
 }
 
-for (const [name, open] of Object.entries(stores)) {
-  test(`${name}: of 20 parallel exchanges in two processes one succeeds, and its tokens are revoked once all are done`, async t => {
+for (const [name, open] of Object.entries(stores))
+  test(`${name}: two processes get a code at once`, async t => {
     const url = await open(t)
     const site = await startSite(t, { url })
     const rivals = await Promise.all([startRival(t, url), startRival(t, url)])
     const { app, browser } = await visit(site)
-    for (let round = 0; round < 3; round++) {
-      const code = await codeOf(site, browser, app.client)
-      for (const rival of rivals) rival.exchange(app, code)
-      const responses = (await Promise.all(rivals.map(rival => take(rival, 10)))).flat()
-      const won = responses.filter(({ status }) => status === 200)
-      assert.equal(won.length, 1)
-      for (const { status, body } of responses.filter(({ status }) => status !== 200))
-        assert.deepEqual([status, body.error], [400, 'invalid_grant'])
-      assert.ok(responses.some(isReplay))
-      await assertEnded(site, app, won[0]!.body)
-    }
-  })
 
-  test(`${name}: a replay whose process is killed with its response has ended what the code gave`, async t => {
-    const url = await open(t)
-    const site = await startSite(t, { url })
-    const rivals = await Promise.all([startRival(t, url), startRival(t, url)])
-    const { app, browser } = await visit(site)
-    const code = await codeOf(site, browser, app.client)
-    for (const rival of rivals) rival.exchange(app, code)
-    const [[own], [first, ...before]] = await Promise.all([
-      take(rivals[0]!, 10).then(all => all.filter(({ status }) => status === 200)),
-      untilReplay(rivals[1]!),
-    ])
-    const kept = await site.store.credentials.get('authorization_code', digestOf(code))
-    assert.ok(await site.store.credentials.hasEnded(endDigestOf(familyOf(kept!)!)))
-    assert.ok(isReplay(first!))
-    for (const { body, status } of [own, ...before].filter(response => response !== undefined))
-      if (status === 200) await assertEnded(site, app, body)
+    await t.test(
+      'of 20 parallel exchanges one succeeds, and its tokens are revoked once all are done',
+      async () => {
+        for (let round = 0; round < 3; round++) {
+          const code = await codeOf(site, browser, app.client)
+          for (const rival of rivals) rival.exchange(app, code)
+          const responses = (await Promise.all(rivals.map(rival => take(rival, 10)))).flat()
+          const won = responses.filter(({ status }) => status === 200)
+          assert.equal(won.length, 1)
+          for (const { status, body } of responses.filter(({ status }) => status !== 200))
+            assert.deepEqual([status, body.error], [400, 'invalid_grant'])
+          assert.ok(responses.some(isReplay))
+          await assertEnded(site, app, won[0]!.body)
+        }
+      },
+    )
+
+    await t.test(
+      'a replay whose process is killed with its response has ended what the code gave',
+      async () => {
+        const code = await codeOf(site, browser, app.client)
+        for (const rival of rivals) rival.exchange(app, code)
+        const [[own], [first, ...before]] = await Promise.all([
+          take(rivals[0]!, 10).then(all => all.filter(({ status }) => status === 200)),
+          untilReplay(rivals[1]!),
+        ])
+        const kept = await site.store.credentials.get('authorization_code', digestOf(code))
+        assert.ok(await site.store.credentials.hasEnded(endDigestOf(familyOf(kept!)!)))
+        assert.ok(isReplay(first!))
+        for (const { body, status } of [own, ...before].filter(response => response !== undefined))
+          if (status === 200) await assertEnded(site, app, body)
+      },
+    )
   })
-}
 
 /** Kills a rival at its first response to a replay, and returns that and what came before. */
 async function untilReplay(rival: Rival): Promise<Response[]> {
