@@ -10,6 +10,7 @@ import type { AccessCondition, AccessConfig, AccessRule } from '../../src/config
 import { TallyBook } from '../../src/activity/tally-book.ts'
 import { ManualClock } from '../help/clock.ts'
 import { openAccess } from '../help/edge.ts'
+import { thorough } from '../help/thorough.ts'
 
 const rule = (condition: AccessCondition, action: AccessRule['action'] = 'deny'): AccessRule => ({
   action,
@@ -118,7 +119,7 @@ describe('a policy', () => {
           assert.equal(told(policy.decide(requestFrom(visit))), told(expected ?? null))
         }
       }),
-      { numRuns: 300 },
+      { numRuns: thorough(300, 100) },
     )
   })
 })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { createLogger } from '../../src/log/log.ts'
 import { readable } from '../../src/log/readable.ts'
 import { anyCharacter } from '../help/any-text.ts'
+import { thorough } from '../help/thorough.ts'
 
 /** Returns what a line of the log is at a terminal, without its time. */
 function shown(fields: object, msg: string, hasColours = false): string {
@@ -66,6 +67,6 @@ test('whatever is logged stays in its line and field, and cannot control the ter
       const fields = names.map(name => `${name}=${value}`).join(' ')
       assert.match(line, new RegExp(` ${fields}\n$`))
     }),
-    { numRuns: 2_000 },
+    { numRuns: thorough(2_000, 500) },
   )
 })

@@ -1,4 +1,4 @@
-// Ten thousand hostile parameters for each endpoint: none makes a 5xx, and no markup of theirs comes back as markup.
+// Hostile parameters for each endpoint: none makes a 5xx, and no markup of theirs comes back as markup.
 
 import assert from 'node:assert/strict'
 import { Agent, request, ServerResponse } from 'node:http'
@@ -8,11 +8,12 @@ import fc from 'fast-check'
 import { reset } from '../../src/net/socket/reset.ts'
 import { anyCharacter } from '../help/any-text.ts'
 import { until } from '../help/until.ts'
+import { thorough } from '../help/thorough.ts'
 import { tokensOf, visit } from './app.ts'
 import { callback, startSite } from './site.ts'
 
-/** Twenty parameters in each of 500 requests; then a few in each of as many that are good but for those. */
-const requests = 500
+/** Twenty parameters in each request; then a few in each of as many that are good but for those. */
+const requests = thorough(500, 80)
 const parameters = 20
 
 const names = [

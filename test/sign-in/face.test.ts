@@ -6,6 +6,7 @@ import { signInForms } from '../../src/pages/forms/form.ts'
 import { formToken, newSecret } from '../../src/pages/forms/csrf.ts'
 import { consentPath, paths } from '../../src/pages/parts/paths.ts'
 import { anyCharacter } from '../help/any-text.ts'
+import { thorough } from '../help/thorough.ts'
 import { Site, type Visitor } from './site.ts'
 import { password } from '../people/settlement.ts'
 
@@ -189,7 +190,7 @@ test('whatever is sent, no page breaks, and none shows markup of others', async 
       assert.doesNotMatch(page.body, /<script|<img/)
       if (page.location !== null) assert.match(page.location, /^\/(auth|oauth2)\/|^\/dashboard\b|^\/$/)
     }),
-    { numRuns: 1000 },
+    { numRuns: thorough(1000, 200) },
   )
 })
 

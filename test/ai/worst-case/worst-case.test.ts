@@ -6,6 +6,7 @@ import { estimatedTokens } from '../../../src/ai/usage/estimate.ts'
 import { insertMaxTokens } from '../../../src/ai/worst-case/max-tokens.ts'
 import { type WorstCase, worstCaseOf } from '../../../src/ai/worst-case/worst-case.ts'
 import { anyUrl } from '../../help/any-text.ts'
+import { thorough } from '../../help/thorough.ts'
 
 const defaultMaxTokens = 4096
 
@@ -477,7 +478,7 @@ describe('a request', () => {
         if (worstOf(chat, edited) === null) throws(() => JSON.parse(edited), edited)
         else JSON.parse(edited.replace(/"(?:[^"\\]|\\.)*"/gs, '""').replace(/[\w.+-]+/g, '0'))
       }),
-      { numRuns: 2000 },
+      { numRuns: thorough(2000, 500) },
     )
   })
 })
@@ -593,7 +594,7 @@ describe('however a provider reads a request', () => {
             ok(typeof limit === 'number' && limit >= 0 && limit <= tokensOut, `${bytes}: ${limit}`)
           }
         }),
-        { numRuns: 500 },
+        { numRuns: thorough(500, 150) },
       )
     })
   }
@@ -610,7 +611,7 @@ describe('however a provider reads a request', () => {
           ok(typeof limit === 'number' && Math.min(limit * times, largest) <= tokensOut)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: thorough(1000, 300) },
     )
   })
 
@@ -656,7 +657,7 @@ describe('however a provider reads a request', () => {
           if (worst.insert !== null) insertMaxTokens(body, worst.insert)
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: thorough(2000, 500) },
     )
   })
 })

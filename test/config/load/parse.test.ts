@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { type Parsed, parse } from '../../../src/config/load/parse.ts'
 import type { Surroundings } from '../../../src/config/file/references.ts'
 import { anyCharacter } from '../../help/any-text.ts'
+import { thorough } from '../../help/thorough.ts'
 
 const examples = join(import.meta.dirname, '../../../config/examples')
 const example = readFileSync(join(examples, 'sites.yaml'), 'utf8')
@@ -160,7 +161,7 @@ describe('any text gives a configuration or mistakes', () => {
     ]
     const piece = fc.constantFrom(...pieces, ...words)
     const text = fc.array(piece, { maxLength: 60 }).map(pieces => pieces.join(''))
-    fc.assert(fc.property(text, isSound), { numRuns: 1000 })
+    fc.assert(fc.property(text, isSound), { numRuns: thorough(1000, 200) })
   })
 
   for (const good of [example, aiExample]) {
@@ -279,7 +280,12 @@ describe('any text gives a configuration or mistakes', () => {
       pools: fc.dictionary(fc.string(), fc.oneof(value, pool)),
       zones: fc.array(zone),
     })
-    fc.assert(fc.property(config, config => isSound(JSON.stringify(config))))
+    fc.assert(
+      fc.property(config, config => isSound(JSON.stringify(config))),
+      {
+        numRuns: thorough(300, 40),
+      },
+    )
   })
 })
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { clientNameFault } from '../../../src/oauth/clients/client-name.ts'
 import { anyCharacter } from '../../help/any-text.ts'
+import { thorough } from '../../help/thorough.ts'
 
 describe('the name of a client', () => {
   for (const name of [
@@ -113,7 +114,7 @@ describe('the name of a client', () => {
           assert.ok(code !== 0x200b && code !== 0xfeff && code !== 0x2800 && code < 0xe0000)
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: thorough(2000, 500) },
     )
   })
 })

@@ -8,6 +8,7 @@ import {
   redirectUriFault,
 } from '../../../src/oauth/clients/uri-rules.ts'
 import { anyCharacter, anyUrl } from '../../help/any-text.ts'
+import { thorough } from '../../help/thorough.ts'
 
 const asSecret = (uri: string) => redirectUriFault(uri, 'client_secret_basic')
 const asNone = (uri: string) => redirectUriFault(uri, 'none')
@@ -319,7 +320,7 @@ describe('whatever the text', () => {
     fc.string({ unit: anyCharacter }),
   )
   const method = fc.constantFrom('client_secret_basic', 'client_secret_post', 'none')
-  const many = { numRuns: 3000 }
+  const many = { numRuns: thorough(3000, 500) }
 
   test('a fault is words that follow a name, and what has none keeps the rules of redirect URIs', () => {
     fc.assert(

@@ -16,6 +16,7 @@ import type { Api, Token } from '../../../src/store/records/records.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import { LastToken, TokenVerifier } from '../../../src/tokens/verify.ts'
 import { ManualClock } from '../../help/clock.ts'
+import { thorough } from '../../help/thorough.ts'
 import { SteeredStore } from '../../tokens/steered-store.ts'
 import { tokenWith } from '../../tokens/token-with.ts'
 import { keepAccess } from './keep-access.ts'
@@ -67,7 +68,7 @@ test('a token allows what its scopes, the consent, the client and the roles all 
       )
       assert.deepEqual([...token.actor!.scopes].sort(), left.sort())
     }),
-    { numRuns: 500 },
+    { numRuns: thorough(500, 150) },
   )
 })
 

@@ -6,6 +6,7 @@ import { apiOf } from '../../../src/oauth/grants/resource-indicator.ts'
 import { normalResource, resourcesIn, RouteResources } from '../../../src/oauth/grants/route-resources.ts'
 import { anyUrl } from '../../help/any-text.ts'
 import { zoneTo } from '../../help/edge.ts'
+import { thorough } from '../../help/thorough.ts'
 
 const gateFor = (scopes: readonly string[], server: string | null = null): TokenGateConfig => ({
   kind: 'token',
@@ -118,6 +119,6 @@ test('whatever a client names, it is a route of ours only by its URL, and equal 
       assert.deepEqual([search, hash, username], ['', '', ''])
       assert.deepEqual(routes.at(normal!), routes.at(resource))
     }),
-    { numRuns: 1_000 },
+    { numRuns: thorough(1_000, 300) },
   )
 })
