@@ -70,63 +70,60 @@ for (const [name, place] of Object.entries(stores)) {
       [done.user.id, 'create', 'member'],
     ])
   })
-
-  test(`a person comes in whose address somebody else had signed up with (${name})`, async t => {
-    const { store, people, invite } = await prepare(t, place)
-    const squatter = userWith({
-      email: 'grace@example.com',
-      password: await new Passwords().hash(password),
-    })
-    await store.users.insert(squatter)
-    const known = await invite('grace@example.com', '--role', 'administrator')
-    assert.equal((await people.invitations.find(tokenOf(known.stdout)))!.isKnown, true)
-    const again = await invite('grace@example.com')
-    assert.equal(again.code, 0, again.stderr)
-    const next = { password: 'a much better password' }
-    const done = await people.invitations.acceptWithPassword(tokenOf(again.stdout), next, visit)
-    assert.equal(done.outcome, 'signed_in')
-    const { email } = squatter
-    assert.equal((await people.signIn.withPassword({ email, password }, visit)).outcome, 'refused')
-    const third = await invite('grace@example.com')
-    assert.match(third.stderr, /sets a new password/)
-  })
-
-  test(`a person is invited, again, and comes back after the password was lost (${name})`, async t => {
-    const { store, account, people, invite, told } = await prepare(t, place)
-    const first = await invite('Grace@Example.com', '--role', 'administrator')
-    assert.equal(first.code, 0, first.stderr)
-    assert.match(first.stdout, /^http:\/\/127\.0\.0\.1:18081\/auth\/invitation\?token=[\w-]{43}\n$/)
-    const second = await invite('grace@example.com')
-    assert.equal(second.code, 0, second.stderr)
-    assert.equal(await people.invitations.find(tokenOf(first.stdout)), null)
-    const accept = async (stdout: string, word: string) => {
-      const done = await people.invitations.acceptWithPassword(tokenOf(stdout), { password: word }, visit)
-      assert.ok(done.outcome === 'signed_in')
-      return done.user
-    }
-    const user = await accept(second.stdout, password)
-    const { record } = (await store.members.find(account, user.id))!
-    assert.deepEqual([record.status, record.roles], ['accepted', [roles[1]!.id]])
-
-    const lost = await invite('grace@example.com')
-    assert.equal(lost.code, 0, lost.stderr)
-    assert.match(lost.stderr, /sets a new password/)
-    assert.equal(
-      (await people.signIn.withPassword({ email: user.email, password }, visit)).outcome,
-      'refused',
-    )
-    assert.equal((await accept(lost.stdout, 'another horse battery')).id, user.id)
-    assert.deepEqual(await told(), [
-      ['command line', 'invite', 'member'],
-      [user.id, 'accept', 'member'],
-      ['command line', 'update', 'user'],
-      [user.id, 'change_password', 'user'],
-    ])
-    const unchanged = await invite('grace@example.com', '--role', 'Administrator Read Only')
-    assert.equal(unchanged.code, 2)
-    assert.match(unchanged.stderr, /is a member already: change roles with gatehouse member update/)
-  })
 }
+
+test('a person comes in whose address somebody else had signed up with', async t => {
+  const { store, people, invite } = await prepare(t, stores.SQLite!)
+  const squatter = userWith({
+    email: 'grace@example.com',
+    password: await new Passwords().hash(password),
+  })
+  await store.users.insert(squatter)
+  const known = await invite('grace@example.com', '--role', 'administrator')
+  assert.equal((await people.invitations.find(tokenOf(known.stdout)))!.isKnown, true)
+  const again = await invite('grace@example.com')
+  assert.equal(again.code, 0, again.stderr)
+  const next = { password: 'a much better password' }
+  const done = await people.invitations.acceptWithPassword(tokenOf(again.stdout), next, visit)
+  assert.equal(done.outcome, 'signed_in')
+  const { email } = squatter
+  assert.equal((await people.signIn.withPassword({ email, password }, visit)).outcome, 'refused')
+  const third = await invite('grace@example.com')
+  assert.match(third.stderr, /sets a new password/)
+})
+
+test('a person is invited, again, and comes back after the password was lost', async t => {
+  const { store, account, people, invite, told } = await prepare(t, stores.SQLite!)
+  const first = await invite('Grace@Example.com', '--role', 'administrator')
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /^http:\/\/127\.0\.0\.1:18081\/auth\/invitation\?token=[\w-]{43}\n$/)
+  const second = await invite('grace@example.com')
+  assert.equal(second.code, 0, second.stderr)
+  assert.equal(await people.invitations.find(tokenOf(first.stdout)), null)
+  const accept = async (stdout: string, word: string) => {
+    const done = await people.invitations.acceptWithPassword(tokenOf(stdout), { password: word }, visit)
+    assert.ok(done.outcome === 'signed_in')
+    return done.user
+  }
+  const user = await accept(second.stdout, password)
+  const { record } = (await store.members.find(account, user.id))!
+  assert.deepEqual([record.status, record.roles], ['accepted', [roles[1]!.id]])
+
+  const lost = await invite('grace@example.com')
+  assert.equal(lost.code, 0, lost.stderr)
+  assert.match(lost.stderr, /sets a new password/)
+  assert.equal((await people.signIn.withPassword({ email: user.email, password }, visit)).outcome, 'refused')
+  assert.equal((await accept(lost.stdout, 'another horse battery')).id, user.id)
+  assert.deepEqual(await told(), [
+    ['command line', 'invite', 'member'],
+    [user.id, 'accept', 'member'],
+    ['command line', 'update', 'user'],
+    [user.id, 'change_password', 'user'],
+  ])
+  const unchanged = await invite('grace@example.com', '--role', 'Administrator Read Only')
+  assert.equal(unchanged.code, 2)
+  assert.match(unchanged.stderr, /is a member already: change roles with gatehouse member update/)
+})
 
 test('the link leads to the issuer where one is set; without pages there is none', async t => {
   const published = await prepare(t, stores.SQLite!, 'oauth: { issuer: "https://id.example" }\n')

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { thorough } from '../../help/thorough.ts'
 import type { Crowded } from './crowd.ts'
 import { temporaryFile } from './temporary-file.ts'
 
@@ -17,11 +18,11 @@ async function crowd(t: TestContext, file: string, writers: number, ms: number):
   return JSON.parse(await text(child.stdout))
 }
 
-for (const writers of [16, 32]) {
+for (const writers of thorough([16, 32], [32])) {
   test(`with two processes and ${writers} writers each, none finds the store unreachable`, async t => {
     const file = temporaryFile(t)
     await (await SqliteStore.open(file, { commandTimeout: 250 })).close()
-    const crowds = await Promise.all([0, 1].map(() => crowd(t, file, writers, 1_500)))
+    const crowds = await Promise.all([0, 1].map(() => crowd(t, file, writers, thorough(1_500, 600))))
     for (const { written, failures, latency } of crowds) {
       t.diagnostic(`${written} written; ms: ${JSON.stringify(latency)}`)
       assert.deepEqual(failures, [])

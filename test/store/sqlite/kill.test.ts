@@ -49,31 +49,33 @@ function checksOf(store: SqliteStore, account: string) {
   }
 }
 
-test('acknowledged writes survive when all writers are killed', async t => {
+test('all writers are killed', async t => {
   const { account, store, said } = await killAll(t)
-  const checks = checksOf(store, account)
-  const leaving = new Set(said.filter(([kind]) => kind === 'removing').map(([, id]) => id))
-  for (const [kind, id, revision] of said) {
-    if (kind in checks) assert.ok(await checks[kind as keyof typeof checks](id, revision), `${kind} ${id}`)
-    else if (kind === 'token') assert.ok(await store.tokens.get(account, id))
-    else if (kind === 'removed') assert.equal(await store.oauthClients.get(account, id), null)
-    else if (kind !== 'client' && kind !== 'removing') assert.ok(await store.logs.get(account, kind, id))
-    else if (!leaving.has(id)) {
-      const kept = await store.oauthClients.get(account, id)
-      assert.ok(kept && kept.record.revision >= Number(revision), `${id} ${revision}`)
-    }
-  }
-})
 
-test('records, audit entries and responses agree when all who write are killed', async t => {
-  const { account, store, said } = await killAll(t)
-  const { items: clients } = await store.oauthClients.list(account, { offset: 0, limit: 1000 })
-  const { items: entries } = await store.audit.list(account, auditQuery({ limit: 1000 }))
-  const perClient = Map.groupBy(entries, ({ resource }) => resource)
-  for (const { id, revision } of clients) assert.equal(perClient.get(id)?.length, revision, id)
-  const left = new Set(clients.map(({ id }) => id))
-  for (const [id, { length }] of perClient) if (!left.has(id)) assert.equal(length, 4, id)
-  for (const { id } of entries) assert.ok(await store.responses.get(account, id), id)
-  assert.ok(said.every(([kind, id]) => kind !== 'client' || perClient.has(id)))
-  assert.ok(clients.length > 2)
+  await t.test('acknowledged writes survive', async () => {
+    const checks = checksOf(store, account)
+    const leaving = new Set(said.filter(([kind]) => kind === 'removing').map(([, id]) => id))
+    for (const [kind, id, revision] of said) {
+      if (kind in checks) assert.ok(await checks[kind as keyof typeof checks](id, revision), `${kind} ${id}`)
+      else if (kind === 'token') assert.ok(await store.tokens.get(account, id))
+      else if (kind === 'removed') assert.equal(await store.oauthClients.get(account, id), null)
+      else if (kind !== 'client' && kind !== 'removing') assert.ok(await store.logs.get(account, kind, id))
+      else if (!leaving.has(id)) {
+        const kept = await store.oauthClients.get(account, id)
+        assert.ok(kept && kept.record.revision >= Number(revision), `${id} ${revision}`)
+      }
+    }
+  })
+
+  await t.test('records, audit entries and responses agree', async () => {
+    const { items: clients } = await store.oauthClients.list(account, { offset: 0, limit: 1000 })
+    const { items: entries } = await store.audit.list(account, auditQuery({ limit: 1000 }))
+    const perClient = Map.groupBy(entries, ({ resource }) => resource)
+    for (const { id, revision } of clients) assert.equal(perClient.get(id)?.length, revision, id)
+    const left = new Set(clients.map(({ id }) => id))
+    for (const [id, { length }] of perClient) if (!left.has(id)) assert.equal(length, 4, id)
+    for (const { id } of entries) assert.ok(await store.responses.get(account, id), id)
+    assert.ok(said.every(([kind, id]) => kind !== 'client' || perClient.has(id)))
+    assert.ok(clients.length > 2)
+  })
 })
