@@ -72,7 +72,7 @@ interface Documents extends NonNullable<ServerParts['documents']> {
 export async function startSite(t: TestContext, options: SiteOptions = {}): Promise<Site> {
   const { url = 'sqlite::memory:', lifetimes, keys = new SecretKeys(Buffer.alloc(32, 'key')) } = options
   const { hosts = [], maxClients = 1_000, ...documents } = options.documents ?? {}
-  const store = options.store ?? (await openStore(url, { commandTimeout: 2_000 }))
+  const store = options.store ?? (await openStore(url, { commandTimeout: 5_000 }))
   const signedOut = new Set<string>()
   const lines: string[] = []
   const bugs: unknown[] = []

@@ -58,7 +58,7 @@ test('changes that a token may not make count as well', async t => {
 })
 
 async function spendOverTwo(t: TestContext, url: string, limit: number) {
-  const stores = await Promise.all([1, 2].map(() => openStore(url, { commandTimeout: 2_000 })))
+  const stores = await Promise.all([1, 2].map(() => openStore(url, { commandTimeout: 10_000 })))
   const limiters = stores.map(({ counters }) => new Limiter({ clock: systemClock, counters }))
   t.after(async () => {
     for (const limiter of limiters) await limiter.close()

@@ -8,7 +8,7 @@ import { openRedis } from './open.ts'
 
 test('any page is what a plain list would give', async t => {
   const server = await startRedis(t, { aof: false })
-  const store = await openRedis(t, server.url, 2_000)
+  const store = await openRedis(t, server.url, 10_000)
   const time = fc.integer({ min: 1, max: 12 })
   const query = fc.record({
     since: fc.option(time),

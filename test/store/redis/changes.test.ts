@@ -67,8 +67,8 @@ test('a refused subscription is reported, and retried until it is granted', asyn
 test('each change is told once, however many there are at a time', async t => {
   const server = await startRedis(t)
   const [writer, reader] = await Promise.all([
-    openRedis(t, server.url, 2_000),
-    openRedis(t, server.url, 2_000),
+    openRedis(t, server.url, 10_000),
+    openRedis(t, server.url, 10_000),
   ])
   const told = record(reader)
   const kept = Array.from({ length: 300 }, () => token())

@@ -20,7 +20,7 @@ after(async () => {
 storeContract('Redis', t => {
   const url = `${server.url}/${used++}`
   return async clock => {
-    const store = await RedisStore.open(url, { commandTimeout: 2_000, ...(clock && { clock }) })
+    const store = await RedisStore.open(url, { commandTimeout: 10_000, ...(clock && { clock }) })
     t.after(() => store.close())
     return store
   }

@@ -35,7 +35,7 @@ interface Acknowledged {
 test('clients, their secrets, codes and tokens, what is told of them and who is due survive kill -9, in the middle of writing', async t => {
   const server = await startRedis(t, { aof: 'always' })
   const clock = new ContractClock()
-  const store = await openRedis(t, server.url, 2_000, clock)
+  const store = await openRedis(t, server.url, 10_000, clock)
   const account = hex(16)
   const acknowledged: Acknowledged = { clients: new Map(), responses: [], codes: [], tokens: [] }
   const ends = Promise.allSettled(Array.from({ length: 8 }, () => writeOn(store, account, acknowledged)))

@@ -45,7 +45,7 @@ test('a claim goes by the clock of the server, however wrong that of the process
 test('whatever is written and claimed, who is due is what the records say', async t => {
   const server = await startRedis(t, { aof: false })
   const clock = new ContractClock()
-  const stores = await Promise.all([1, 2].map(() => openRedis(t, server.url, 2_000, clock)))
+  const stores = await Promise.all([1, 2].map(() => openRedis(t, server.url, 10_000, clock)))
   const step = fc.record({
     action: fc.constantFrom('insert', 'replace', 'rename', 'remove', 'claim'),
     at: fc.option(fc.integer({ min: -3, max: 3 })),

@@ -450,8 +450,8 @@ for (const rule of ['-hset', '-evalsha', `resetkeys ~${keys.proof} ~${keys.forma
 test('a user without channels writes all the same, and others hear of it a little later', async t => {
   const server = await startRedis(t)
   await server.ask('ACL', 'SETUSER', 'quiet', 'on', '>secret', '+@all', '~*', 'resetchannels')
-  const quiet = await openRedis(t, `redis://quiet:secret@127.0.0.1:${server.port}`, 2_000)
-  const other = await openRedis(t, server.url, 2_000)
+  const quiet = await openRedis(t, `redis://quiet:secret@127.0.0.1:${server.port}`, 10_000)
+  const other = await openRedis(t, server.url, 10_000)
   const heard = new Promise(resolve => other.changes.follow(resolve))
   const kept = token()
   assert.equal(await quiet.tokens.insert(kept), true)

@@ -10,7 +10,7 @@ const day = 86_400_000
 test('a response goes by itself when it expires, by the clock that it was written with', async t => {
   const server = await startRedis(t)
   const clock = new ContractClock()
-  const store = await openRedis(t, server.url, 2_000, clock)
+  const store = await openRedis(t, server.url, 10_000, clock)
   for (const days of [0, 30, -60]) {
     clock.advance(days * day)
     const response = storedResponse({ expiresAt: clock.now() + day })
@@ -23,7 +23,7 @@ test('a response goes by itself when it expires, by the clock that it was writte
 
 test('a write without a response leaves none behind', async t => {
   const server = await startRedis(t)
-  const store = await openRedis(t, server.url, 2_000)
+  const store = await openRedis(t, server.url, 10_000)
   await store.oauthClients.insert(oauthClient())
   assert.deepEqual(await server.ask('KEYS', '*answer*'), [])
   assert.deepEqual(await server.ask('KEYS', '*audit*'), [])

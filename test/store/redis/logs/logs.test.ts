@@ -9,7 +9,7 @@ import { openRedis } from '../open.ts'
 
 async function start(t: TestContext) {
   const server = await startRedis(t)
-  const store = await openRedis(t, server.url, 2_000)
+  const store = await openRedis(t, server.url, 10_000)
   const kept = gateway()
   await store.gateways.insert(kept)
   const append = (entries: ReturnType<typeof logEntries>, most = 100_000) =>

@@ -11,7 +11,7 @@ import { methods, openRedis } from '../open.ts'
 /** Opens a store as a user with the rights of the documentation. */
 async function openAs(t: TestContext, server: RedisServer): Promise<RedisStore> {
   await server.ask('ACL', 'SETUSER', ...aclLine('limited', 'secret'))
-  return openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`, 2_000)
+  return openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`, 10_000)
 }
 
 test('docs/operations.md grants the rights that the store needs', () => {

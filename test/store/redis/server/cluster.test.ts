@@ -27,7 +27,7 @@ after(async () => {
 storeContract('Redis Cluster', async t => {
   await Promise.all(nodes.map(node => node.ask('FLUSHALL')))
   return async clock => {
-    const store = await RedisStore.open(urlOf(nodes), { commandTimeout: 2_000, ...(clock && { clock }) })
+    const store = await RedisStore.open(urlOf(nodes), { commandTimeout: 10_000, ...(clock && { clock }) })
     t.after(() => store.close())
     return store
   }
