@@ -43,14 +43,14 @@ async function open(
 }
 
 const live = (text: string) =>
-  html`<p id="a" data-live="1">${text} ${time('2026-01-01T00:00:00.000Z')}</p><div id="b" data-live="1">${copyable('Id', text)}</div>`
+  html`<p id="a" data-live="60">${text} ${time('2026-01-01T00:00:00.000Z')}</p><div id="b" data-live="60">${copyable('Id', text)}</div>`
 
 test('parts that live are swapped, with all that scripts add, until the page is another one', async t => {
-  const { page, complaints } = await open(t, [live('one'), live('two'), html`<p>Sign in</p>`], {
-    timezoneId: 'Asia/Tokyo',
-  })
+  const contents = [live('one'), live('two'), html`<p>Sign in</p>`]
+  const { page, complaints } = await open(t, contents, { timezoneId: 'Asia/Tokyo' }, true)
   const part = page.locator('#a')
   assert.match((await part.textContent())!, /^one/)
+  await page.clock.runFor(60_000)
   await page.locator('#a', { hasText: 'two' }).waitFor()
   assert.match((await part.textContent())!, /9:00/)
   assert.equal(await page.locator('#b button').count(), 1)
@@ -70,24 +70,27 @@ test('a page is not fetched any more once it has no part that lives', async t =>
 
 test('a part in which somebody works is left alone', async t => {
   const content = (text: string) =>
-    html`<div id="a" data-live="1"><input value="${text}"></div><p id="b" data-live="1">${text}</p>`
-  const { page } = await open(t, [content('one'), content('two')])
+    html`<div id="a" data-live="60"><input value="${text}"></div><p id="b" data-live="60">${text}</p>`
+  const { page } = await open(t, [content('one'), content('two')], {}, true)
   await page.locator('input').focus()
+  await page.clock.runFor(60_000)
   await page.locator('#b', { hasText: 'two' }).waitFor()
   assert.equal(await page.locator('input').inputValue(), 'one')
 })
 
 test('a part in which something was opened is left alone until it is closed', async t => {
   const content = (text: string) =>
-    html`<div id="a" data-live="1"><details><summary>${text}</summary>more</details></div><p id="b" data-live="1">${text}</p>`
-  const { page } = await open(t, [content('one'), content('two')])
+    html`<div id="a" data-live="60"><details><summary>${text}</summary>more</details></div><p id="b" data-live="60">${text}</p>`
+  const { page } = await open(t, [content('one'), content('two')], {}, true)
   const summary = page.locator('summary')
   await summary.click()
   await summary.blur()
+  await page.clock.runFor(60_000)
   await page.locator('#b', { hasText: 'two' }).waitFor()
   assert.equal(await summary.textContent(), 'one')
   await summary.click()
   await summary.blur()
+  await page.clock.runFor(60_000)
   await page.locator('summary', { hasText: 'two' }).waitFor()
 })
 
