@@ -23,7 +23,7 @@ try {
   const given = process.argv.slice(2)
   const options = [
     `--import=${help('light-hooks.ts')}`,
-    ...['--test', `--test-concurrency=${concurrency}`, '--test-timeout=180000', ...given],
+    ...['--test', `--test-concurrency=${concurrency}`, '--test-timeout=300000', ...given],
     // Who asks for another reporter gets that alone.
     ...(given.some(option => option.startsWith('--test-reporter')) ? [] : reporters),
   ]

@@ -46,9 +46,17 @@ test('each role gets the pages that its permissions open, no other, and no link 
   }
 })
 
-/** Opens each page in turn, and asks of it what holds for all. */
-async function visitAll(
+/** The pages, in parts that take a busy machine no more time than a test has. Files are no pages, and what frames of ours show looks as others want. */
+const shown = [
+  ...routes.filter(({ path, show }) => show !== undefined && !/\/(?:preview|export)$/.test(path)),
+  ...states.map(state => ({ path: `/dashboard/{account}${state}` })),
+].map(({ path }) => path)
+const parts = Object.entries(Object.groupBy(shown, (_, i) => `${1 + (i % 4)} of 4`))
+
+/** Opens these pages in turn, and asks of each what holds for all. */
+async function visit(
   t: TestContext,
+  patterns: readonly string[],
   options: BrowserContextOptions,
   look: (page: Page, pattern: string) => Promise<void>,
   { hasMuch = false } = {},
@@ -58,11 +66,7 @@ async function visitAll(
   if (hasMuch) await furnishMuch(site, pathOf('{client}'))
   const page = await (await site.browse(browser, options)).newPage()
   const complaints = complaintsOf(page)
-  // Files are no pages, and what frames of ours show looks as others want.
-  const shown = routes
-    .filter(({ path, show }) => show !== undefined && !/\/(?:preview|export)$/.test(path))
-    .map(({ path }) => path)
-  for (const pattern of [...shown, ...states.map(state => `/dashboard/{account}${state}`)]) {
+  for (const pattern of patterns) {
     const response = await page.goto(pathOf(pattern))
     assert.equal(response?.status(), 200, pattern)
     assert.equal(await page.locator('h1').count(), 1, pattern)
@@ -76,32 +80,34 @@ const narrow = { width: 320, height: 800 }
 const phone = { width: 390, height: 800 }
 const wide = { width: 1280, height: 800 }
 
-test('every page can be used, narrow and wide, light and dark', async t => {
-  await visitAll(t, { viewport: phone, colorScheme: 'light' }, async (page, pattern) => {
-    const fits = async () => assert.deepEqual(await crossingsOf(page), [], pattern)
-    assert.deepEqual(await violationsOf(page), [], pattern)
-    await fits()
-    await page.setViewportSize(narrow)
-    await fits()
-    // One look differs from another by its width and colours alone.
-    await page.setViewportSize(wide)
-    await page.emulateMedia({ colorScheme: 'dark' })
-    assert.deepEqual(await violationsOf(page, ['color-contrast']), [], `${pattern}, dark`)
-    await fits()
-    await page.setViewportSize(phone)
-    await page.emulateMedia({ colorScheme: 'light' })
+for (const [part, patterns] of parts) {
+  test(`pages can be used, narrow and wide, light and dark (${part})`, async t => {
+    await visit(t, patterns!, { viewport: phone, colorScheme: 'light' }, async (page, pattern) => {
+      const fits = async () => assert.deepEqual(await crossingsOf(page), [], pattern)
+      assert.deepEqual(await violationsOf(page), [], pattern)
+      await fits()
+      await page.setViewportSize(narrow)
+      await fits()
+      // One look differs from another by its width and colours alone.
+      await page.setViewportSize(wide)
+      await page.emulateMedia({ colorScheme: 'dark' })
+      assert.deepEqual(await violationsOf(page, ['color-contrast']), [], `${pattern}, dark`)
+      await fits()
+      await page.setViewportSize(phone)
+      await page.emulateMedia({ colorScheme: 'light' })
+    })
   })
-})
 
-test('nothing crosses the box that it is in on a phone, however much there is, and without script', async t => {
-  const look = async (page: Page, pattern: string) => {
-    for (const viewport of [phone, narrow]) {
-      await page.setViewportSize(viewport)
-      assert.deepEqual(await crossingsOf(page), [], `${pattern}, ${viewport.width} px`)
+  test(`nothing crosses the box that it is in on a phone, however much there is, and without script (${part})`, async t => {
+    const look = async (page: Page, pattern: string) => {
+      for (const viewport of [phone, narrow]) {
+        await page.setViewportSize(viewport)
+        assert.deepEqual(await crossingsOf(page), [], `${pattern}, ${viewport.width} px`)
+      }
     }
-  }
-  await visitAll(t, { viewport: phone, javaScriptEnabled: false }, look, { hasMuch: true })
-})
+    await visit(t, patterns!, { viewport: phone, javaScriptEnabled: false }, look, { hasMuch: true })
+  })
+}
 
 test('no page is large', async t => {
   const site = await openDashboard(t)
