@@ -26,6 +26,9 @@ const modules: Readonly<Record<string, () => Promise<{ readonly target: Target }
   forms: () => import('./targets/forms.ts'),
   cookies: () => import('./targets/cookies.ts'),
   fields: () => import('./targets/fields.ts'),
+  paths: () => import('./targets/paths.ts'),
+  documents: () => import('./targets/documents.ts'),
+  queries: () => import('./targets/queries.ts'),
 }
 
 export const targetNames: readonly string[] = Object.keys(modules)

@@ -100,23 +100,16 @@ function respelled(path: string): string {
     const code = path.charCodeAt(i)
     if (code === 0x25) {
       const value = tripletAt(path, i)
-      if (value !== -1) {
-        i += 2
-        if (isDecoded[value] === 1) bytes[end++] = value
-        else end = writeTriplet(bytes, end, value)
-        continue
-      }
-    }
-    if (code > 0x7e) {
-      end = writeTriplet(bytes, end, code & 0xff)
-      continue
-    }
-    bytes[end++] = code
+      if (value !== -1) i += 2
+      if (isDecoded[value] === 1) bytes[end++] = value
+      else end = writeTriplet(bytes, end, value === -1 ? code : value)
+    } else if (code > 0x7e) end = writeTriplet(bytes, end, code & 0xff)
+    else bytes[end++] = code
   }
   return bytes.toString('latin1', 0, end)
 }
 
-/** -1 for a percent sign that begins none. */
+/** -1 for a percent sign that begins none: it is data, whatever is decoded behind it, as in `%6%31`. */
 function tripletAt(path: string, at: number): number {
   if (at + 2 >= path.length) return -1
   const high = hexValue[path.charCodeAt(at + 1) & 0xff]!

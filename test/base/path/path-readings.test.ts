@@ -55,11 +55,15 @@ describe('pathReadings', () => {
     ['/%2561dmin', '/%2561dmin', '/admin'],
     ['/%25252561dmin', '/%25252561dmin', '/admin'],
     ['/a/%252e%252E/b', '/a/%252e%252E/b', '/a/../b', '/b'],
-    ['/%u0061dm%25u0069n', '/%u0061dm%25u0069n', '/admin'],
-    ['/%u00e9%u4E2D%ud800', '/%u00e9%u4E2D%ud800', '/%C3%A9%E4%B8%AD%ED%A0%80'],
+    // What is decoded may complete the triplet of a percent sign before it.
+    ['/%6%31dmin', '/%2561dmin', '/admin'],
+    ['/%%36%31dmin', '/%2561dmin', '/admin'],
+    ['/a%2%66b', '/a%252fb', '/a%2Fb', '/a/b'],
+    ['/%u0061dm%25u0069n', '/%25u0061dm%25u0069n', '/admin'],
+    ['/%u00e9%u4E2D%ud800', '/%25u00e9%25u4E2D%25ud800', '/%C3%A9%E4%B8%AD%ED%A0%80'],
     ['/100%25', '/100%25'],
     ['/100%25/%2525', '/100%25/%2525', '/100%25/%25'],
-    ['/%u00', '/%u00'],
+    ['/%u00', '/%25u00'],
   ]
   for (const [target, ...expected] of readings)
     test(`makes ${expected.join(' and ')} of ${target}`, () =>
@@ -136,7 +140,7 @@ describe('pathReadings', () => {
 })
 
 describe('isReadAlike', () => {
-  for (const path of ['/', '/a', '/a/', '/.well-known', '/a%20b', '/a%2'])
+  for (const path of ['/', '/a', '/a/', '/.well-known', '/a%20b', '/a%25'])
     test(`holds for ${path}`, () => assert.equal(isReadAlike(path), true))
   for (const path of [
     '/a;b',
@@ -153,6 +157,7 @@ describe('isReadAlike', () => {
     '/a%3F',
     '/a%23b',
     '/%u0061',
+    '/a%2',
   ])
     test(`does not hold for ${path}`, () => assert.equal(isReadAlike(path), false))
 })
