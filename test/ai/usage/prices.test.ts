@@ -1,4 +1,4 @@
-import { equal, ok } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { priceRows } from '../../../src/ai/usage/price-rows.ts'
 import { PriceTable } from '../../../src/ai/usage/prices.ts'
@@ -106,6 +106,14 @@ describe('the cost of a call', () => {
       equal(table.costOf(provider, model, tokens(1, 1)), null)
     })
   }
+
+  test('is that of its provider, after a call to a model of the same name at another one', () => {
+    const table = new PriceTable([price('custom-a/m', 1), price('custom-b/m', 2)])
+    const costs = ['custom-a', 'custom-b', 'custom-c', 'custom-a'].map(provider =>
+      table.costOf(provider, 'm', tokens(1_000_000, 0)),
+    )
+    deepEqual(costs, [1, 2, null, 1])
+  })
 
   test('is unknown where tokens were not counted', () => {
     equal(table.costOf('openai', 'gpt-4o', tokens(null, null)), null)
