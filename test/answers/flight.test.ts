@@ -113,3 +113,64 @@ test('a response that nobody follows is kept up to its bound, and to that of the
     assert.equal(room.bytes, 0)
   }
 })
+
+test('a call pauses while a reader is more than a MiB behind what is kept, and goes on once it is not', () => {
+  const flight = new Flight(place, 10, new AnswerRoom(), () => {})
+  let resumed = 0
+  flight.resume = () => resumed++
+  flight.begin(head)
+  const reader = new Reader(flight)
+  reader.isReading = false
+  assert.equal(flight.push(Buffer.alloc(10)), true)
+  assert.equal(flight.isWhole, true)
+  assert.equal(flight.push(Buffer.alloc(2 ** 20 - 10)), true)
+  assert.equal(flight.isWhole, false)
+  assert.equal(flight.push(Buffer.alloc(1)), false)
+  reader.moved()
+  assert.equal(resumed, 0)
+  reader.isReading = true
+  reader.moved()
+  assert.deepEqual([resumed, flight.size, reader.text.length], [1, 0, 2 ** 20 + 1])
+  reader.moved()
+  assert.equal(resumed, 1)
+})
+
+test('that nobody follows any more is told once for each last reader, before the end alone', () => {
+  const flight = new Flight(place, 10, new AnswerRoom(), () => {})
+  let empty = 0
+  flight.onEmpty = () => empty++
+  const [one, other] = [new Reader(flight), new Reader(flight)]
+  flight.leave(one)
+  assert.deepEqual([empty, flight.isFollowed], [0, true])
+  flight.leave(other)
+  flight.leave(other)
+  assert.deepEqual([empty, flight.isFollowed], [1, false])
+  const last = new Reader(flight)
+  flight.end()
+  flight.leave(last)
+  assert.equal(empty, 1)
+})
+
+test('a call is over once, and readers are told whether the next one may have it', () => {
+  for (const mayJoin of [true, false]) {
+    let over = 0
+    const flight = new Flight(place, 10, new AnswerRoom(), () => over++)
+    const told: unknown[] = []
+    flight.follow({ at: 0, moved: () => told.push('moved'), failed: mayJoin => told.push(mayJoin) })
+    flight.begin(head)
+    flight.fail(mayJoin)
+    flight.end()
+    flight.fail(!mayJoin)
+    assert.deepEqual([told, over, flight.state, flight.isOver], [['moved', mayJoin], 1, 'failed', true])
+  }
+})
+
+test('a small piece does not keep all that was read with it', () => {
+  const flight = new Flight(place, 2 ** 20, new AnswerRoom(), () => {})
+  const read = Buffer.from(new ArrayBuffer(1_000))
+  for (const size of [249, 250]) flight.push(read.subarray(0, size))
+  assert.deepEqual(
+    [0, 1].map(i => flight.piece(i)!.buffer === read.buffer),
+    [false, true],
+  )
+})
