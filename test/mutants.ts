@@ -1,145 +1,196 @@
-// Tests the tests of security-relevant files: mutates each, runs its near tests, and lists the mutations that none of them notices.
-// node test/mutants.ts FILE... [--tests FILE,FILE] [--list]
+// Tests the tests of files that decide about security, money and framing: mutates each, runs its near tests, and lists the mutations
+// that none of them notices. node test/mutants.ts FILE|FOLDER... [--tests FILE,FILE] [--lines 12,40] [--list]
 
-import { spawn } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { globSync, readFileSync, statSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { root } from './help/source.ts'
-import type { MutatedFile } from './mutants/load.ts'
+import { dependentsOf, nearTestsOf } from './mutants/near-tests.ts'
 import { type Mutation, mutate, mutationsOf } from './mutants/operators.ts'
 import { reviewed } from './mutants/reviewed.ts'
+import { work } from './mutants/work.ts'
+import type { Covered, Job, Verdict, Wanted } from './mutants/worker.ts'
 
-/** KiB of address space of each process: a mutation may allocate without end. */
-const maxMemory = 4 * 2 ** 20
-/** Ms that a test may take in addition to three times what it took without a mutation. */
-const slack = 5_000
-/** Tests that take longer without a mutation, in ms, are left out. */
+/** Ms of CPU of the tests that try one mutation: those that take longest are left out beyond that. */
 const maxDuration = 20_000
+/** Runs of one process: copies of modules stay in its memory. */
+const batchSize = 25
 
-/** A test file, and how long it took without a mutation, in ms. */
-interface NearTest {
+interface Source {
   readonly path: string
-  readonly duration: number
+  readonly text: string
+  readonly mutations: readonly Mutation[]
 }
+
+interface NearTest extends Covered {
+  readonly file: string
+}
+
+type Outcome = 'caught' | 'hung' | 'equivalent' | 'survives' | 'unreached'
 
 const { values, positionals } = parseArgs({
-  options: { tests: { type: 'string' }, list: { type: 'boolean' } },
+  options: { tests: { type: 'string' }, lines: { type: 'string' }, list: { type: 'boolean' } },
   allowPositionals: true,
 })
-const sources = globSync(
-  positionals.map(path => relative(root, path)),
-  { cwd: root },
-).sort()
-if (sources.length === 0) console.error('name files of src to mutate, or patterns of them')
-process.exitCode = sources.length === 0 ? 2 : 0
-for (const path of sources) if (!(await check(path))) process.exitCode ||= 1
+const lines = values.lines?.split(',').map(Number)
+const sources = positionals
+  .map(path => relative(root, resolve(path)))
+  .flatMap(path =>
+    statSync(join(root, path)).isDirectory() ? globSync(`${path}/**/*.ts`, { cwd: root }).sort() : path,
+  )
+  .map(sourceOf)
+  .filter(({ mutations }) => mutations.length > 0)
+if (sources.length === 0) {
+  console.error('name files or folders of src to mutate')
+  process.exitCode = 2
+} else if (values.list)
+  for (const source of sources) for (const one of source.mutations) console.log(describe(source, one))
+else await checkAll()
 
-/** Whether the tests of a file notice all of its mutations, except the reviewed ones. */
-async function check(path: string): Promise<boolean> {
-  const source = readFileSync(join(root, path), 'utf8')
-  const mutations = mutationsOf(source)
-  const tests = values.tests?.split(',') ?? nearTestsOf(path)
-  console.log(`${path}: ${mutations.length} mutations\n  ${tests.join('\n  ')}`)
-  if (values.list) for (const mutation of mutations) console.log(describe(path, source, mutation))
-  if (values.list) return true
-  const timed = await timeAll(tests)
-  const rows = reviewed.filter(({ file }) => path.endsWith(file))
+function sourceOf(path: string): Source {
+  const text = readFileSync(join(root, path), 'utf8')
+  const mutations = mutationsOf(text).filter(({ start }) => !lines || lines.includes(lineOf(text, start)))
+  return { path, text, mutations }
+}
+
+async function checkAll(): Promise<void> {
+  const covered = new Map<string, readonly NearTest[]>()
+  const all: Outcome[] = []
+  for (const source of sources) {
+    const files = values.tests?.split(',') ?? nearTestsOf(source.path)
+    for (const file of files) if (!covered.has(file)) covered.set(file, await cover(file))
+    const tests = files.flatMap(file => covered.get(file)!)
+    const outcomes = await check(source, tests)
+    console.log(`${source.path}: ${summary(outcomes)}`)
+    all.push(...outcomes)
+  }
+  if (sources.length > 1) console.log(`all: ${summary(all)}`)
+  process.exitCode = all.some(one => one === 'survives' || one === 'unreached') ? 1 : 0
+}
+
+/** Runs the tests of a file without a mutation; returns what each of them reaches. */
+async function cover(file: string): Promise<readonly NearTest[]> {
+  const tests: NearTest[] = []
+  const positions = Object.fromEntries(
+    sources.map(({ path, mutations }) => [path, mutations.map(one => one.at)]),
+  )
+  await work<Covered>({ kind: 'cover', test: file, positions }, 3 * maxDuration, one =>
+    tests.push({ ...one, file }),
+  )
+  if (tests.length === 0) console.error(`left out, since it fails or takes long without a mutation: ${file}`)
+  return tests
+}
+
+/** Returns what becomes of each mutation of a file. */
+async function check(source: Source, tests: readonly NearTest[]): Promise<readonly Outcome[]> {
+  const rows = new Set(reviewed.filter(({ file }) => source.path.endsWith(file)))
   const unused = new Set(rows)
-  let survivors = 0
-  for (const mutation of mutations) {
-    const [line, becomes] = lines(source, mutation)
-    const row = rows.find(one => one.line === line && one.becomes === becomes)
+  const outcomes = source.mutations.map((mutation, i): Outcome | Wanting => {
+    const [line, becomes] = linesOf(source, mutation)
+    const row = rows.values().find(one => one.line === line && one.becomes === becomes)
     if (row) unused.delete(row)
-    if (row || (await isNoticed(path, mutation, timed))) continue
-    survivors++
-    console.log(describe(path, source, mutation))
-  }
-  for (const { line, becomes } of unused) console.log(`  reviewed, but no longer made: ${line} => ${becomes}`)
-  console.log(`${path}: ${survivors} of ${mutations.length} mutations survive\n`)
-  return survivors === 0
-}
-
-/** Finds the tests of the file or its folder, and others of that folder that import the file; where there are none, all that import it. */
-function nearTestsOf(path: string): readonly string[] {
-  const own = path.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts')
-  const folder = dirname(own)
-  const held = [own, `${folder}.test.ts`, join(folder, `${basename(folder)}.test.ts`)]
-  const isImported = (test: string) =>
-    readFileSync(join(root, test), 'utf8').includes(`'${relative(dirname(test), path)}'`)
-  const all = globSync('test/**/*.test.ts', { cwd: root }).filter(
-    test => held.includes(test) || isImported(test),
-  )
-  const near = all.filter(test => held.includes(test) || dirname(test) === folder)
-  return near.length > 0 ? near : all
-}
-
-/** Runs tests without a mutation; returns those that pass in time, the fastest first. */
-async function timeAll(tests: readonly string[]): Promise<readonly NearTest[]> {
-  const timed: NearTest[] = []
-  for (const path of tests) {
-    const began = performance.now()
-    if (await passes(path, maxDuration)) timed.push({ path, duration: performance.now() - began })
-    else console.error(`left out, since it fails or takes long without a mutation: ${path}`)
-  }
-  return timed.sort((a, b) => a.duration - b.duration)
-}
-
-async function isNoticed(path: string, mutation: Mutation, tests: readonly NearTest[]): Promise<boolean> {
-  const file: MutatedFile = { url: pathToFileURL(join(root, path)).href, mutation }
-  for (const test of tests) if (!(await passes(test.path, 3 * test.duration + slack, file))) return true
-  return false
-}
-
-/** Runs a test until its first failure; whether it passes in time. Ends all processes that it started. */
-async function passes(test: string, timeout: number, mutated?: MutatedFile): Promise<boolean> {
-  const hook = mutated && `--import=${new URL('mutants/load.ts', import.meta.url)}`
-  const child = spawn(
-    '/bin/sh',
-    ['-c', `ulimit -v ${maxMemory}; exec "$0" "$@"`, process.execPath, '--test-reporter=tap', test],
-    {
-      cwd: root,
-      env: {
-        ...process.env,
-        MUTATION: JSON.stringify(mutated),
-        NODE_OPTIONS: hook,
-        NODE_TEST_CONTEXT: undefined,
-      },
-      stdio: ['ignore', 'pipe', 'ignore'],
-      detached: true,
-    },
-  )
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(resolve, timeout, false)
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output = (output + text).slice(-text.length - 10)
-    if (/^ *not ok /m.test(output)) resolve(false)
+    if (row) return 'equivalent'
+    const wanted = wantedFor(source, i, tests)
+    return wanted.tests.length === 0 ? 'unreached' : wanted
   })
-  child.on('close', code => resolve(code === 0))
-  const isPassed = await promise
-  clearTimeout(timer)
-  try {
-    process.kill(-child.pid!, 'SIGKILL')
-  } catch {
-    // All have ended.
+  const pending = outcomes.filter(one => typeof one !== 'string')
+  while (pending.length > 0) {
+    const batch = pending.splice(0, batchSize)
+    const judged = await judge(source, batch)
+    for (const [wanting, outcome] of judged) outcomes[wanting.number] = outcome
+    // What came after one that ended the process.
+    pending.unshift(...batch.slice(judged.size))
   }
-  return isPassed
+  for (const [i, outcome] of outcomes.entries())
+    if (outcome === 'survives' || outcome === 'unreached')
+      console.log(
+        `${describe(source, source.mutations[i]!)}${outcome === 'unreached' ? '\n    (no test reaches it)' : ''}`,
+      )
+  if (!lines)
+    for (const { line, becomes } of unused)
+      console.log(`  reviewed, but no longer made: ${line} => ${becomes}`)
+  return outcomes as Outcome[]
 }
 
-function describe(path: string, source: string, mutation: Mutation): string {
-  const number = source.slice(0, mutation.start).split('\n').length
-  return `  ${path}:${number}\n    ${lines(source, mutation).join('\n    ')}`
+/** A mutation, and the tests that reach it. */
+interface Wanting {
+  readonly number: number
+  readonly tests: readonly Wanted[]
+  readonly cpu: number
+}
+
+/** Chooses the tests that reach a mutation, those of the fastest files first; where it is only loaded, all that reach its file. */
+function wantedFor({ path }: Source, number: number, tests: readonly NearTest[]): Wanting {
+  const reaching = tests.filter(({ reached }) => reached[path]?.includes(number))
+  const files = new Set(reaching.filter(({ test }) => test === '').map(({ file }) => file))
+  const direct = reaching.filter(({ test }) => test !== '')
+  const chosen = direct.length > 0 ? direct : tests.filter(({ file, test }) => files.has(file) && test !== '')
+  let cpu = 0
+  const affordable = chosen
+    .toSorted((a, b) => a.cpu - b.cpu)
+    .filter((one, i) => (cpu += one.cpu) < maxDuration || i === 0)
+  const byFile = Map.groupBy(affordable, ({ file }) => file)
+  return {
+    number,
+    tests: Array.from(byFile, ([file, all]) => ({ file, names: all.map(({ test }) => test) })),
+    cpu,
+  }
+}
+
+/** Judges as many mutations as one process can, at least one. */
+async function judge(source: Source, batch: readonly Wanting[]): Promise<ReadonlyMap<Wanting, Outcome>> {
+  const runs = batch.map(({ number, tests }) => ({ mutation: source.mutations[number]!, tests }))
+  const verdicts: Verdict[] = []
+  const job: Job = { kind: 'mutate', source: source.path, copied: dependentsOf(source.path), runs }
+  const maxCpu = 5_000 + 5 * Math.max(...batch.map(({ cpu }) => cpu))
+  const isHung = await work<Verdict>(job, maxCpu, verdict => verdicts.push(verdict))
+  const [first] = batch
+  if (batch.length === 1)
+    return new Map([[first!, verdicts[0] ? outcomeOf(verdicts[0]) : isHung ? 'hung' : 'caught']])
+  const isSound = verdicts[batch.length]?.failed === false
+  const judged = new Map<Wanting, Outcome>()
+  for (const [i, one] of batch.entries()) {
+    const verdict = verdicts[i]
+    // A failure that may be left from an earlier run, or the end of the process, is tried again in a process of its own.
+    const isClear = verdict && (isSound || !verdict.failed)
+    judged.set(one, isClear ? outcomeOf(verdict) : (await judge(source, [one])).get(one)!)
+    if (!verdict) break
+  }
+  return judged
+}
+
+function outcomeOf({ failed }: Verdict): Outcome {
+  return failed ? 'caught' : 'survives'
+}
+
+function summary(outcomes: readonly Outcome[]): string {
+  const count = (...of: readonly Outcome[]) => outcomes.filter(one => of.includes(one)).length
+  const good = count('caught', 'hung', 'equivalent')
+  return (
+    `${outcomes.length} mutations: ${count('caught')} caught, ${count('hung')} timed out, ${count('equivalent')} equivalent, ` +
+    `${count('survives', 'unreached')} survive (${count('unreached')} unreached): ${percentage(good, outcomes.length)}`
+  )
+}
+
+function percentage(part: number, whole: number): string {
+  return `${(Math.floor((1_000 * part) / whole) / 10).toFixed(1)} %`
+}
+
+function describe({ path, text }: Source, mutation: Mutation): string {
+  return `  ${path}:${lineOf(text, mutation.start)}\n    ${linesOf({ text }, mutation).join('\n    ')}`
+}
+
+function lineOf(text: string, at: number): number {
+  return text.slice(0, at).split('\n').length
 }
 
 /** Returns the lines of a mutation, before and after it. */
-function lines(source: string, mutation: Mutation): readonly [string, string] {
-  const first = source.lastIndexOf('\n', mutation.start) + 1
+function linesOf({ text }: { readonly text: string }, mutation: Mutation): readonly [string, string] {
+  const first = text.lastIndexOf('\n', mutation.start) + 1
   const rest = (text: string, end: number) => text.slice(first, end).replaceAll(/\s+/g, ' ').trim()
-  const last = source.indexOf('\n', mutation.end)
+  const last = text.indexOf('\n', mutation.end)
   return [
-    rest(source, last),
-    rest(mutate(source, mutation), last + mutation.text.length - (mutation.end - mutation.start)),
+    rest(text, last),
+    rest(mutate(text, mutation), last + mutation.text.length - (mutation.end - mutation.start)),
   ]
 }

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { root, sourceFiles } from '../help/source.ts'
 
 /** Folders of test that hold more than the tests of one folder of src, or other programs. */
-const others = /^(bench|conformance|deploy|fuzz|house|journeys|simulation|wire)(\/|$)/
+const others = /^(bench|conformance|deploy|fuzz|house|journeys|mutants|simulation|wire)(\/|$)/
 
 const testFolders = new Set(globSync('**/*.test.ts', { cwd: join(root, 'test') }).map(path => dirname(path)))
 
