@@ -98,6 +98,57 @@ test('a token that names no key may be signed with any of its kind, of which eig
   assert.equal(typeof (await verifyJwt(named, twins, rules, now)), 'object', 'also of two with one name')
 })
 
+test('a token is accepted with 30 seconds of tolerance, from its issuer, for its audience', async () => {
+  const find = (await readKeySet(keySetOf(key)))!
+  const second = now / 1000
+  const claims = { iss: issuer, aud: audience, exp: second + 60 }
+  const verdictAt = async (at: number, more: object = {}) => {
+    const token = new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg: 'ES256', kid: key.kid })
+    const verdict = await verifyJwt(await token.sign(key.privateKey), find, rules, at * 1000)
+    return typeof verdict === 'string' ? verdict : verdict.until
+  }
+  assert.equal(await verdictAt(second + 89), (second + 90) * 1000, 'until the tolerance ends')
+  assert.equal(await verdictAt(second + 90), 'expired')
+  assert.equal(await verdictAt(second, { nbf: second + 30 }), (second + 90) * 1000)
+  assert.equal(await verdictAt(second, { nbf: second + 31 }), 'not_yet_valid')
+  assert.equal(await verdictAt(second, { iss: `${issuer}/` }), 'other_issuer')
+  assert.equal(await verdictAt(second, { iss: undefined }), 'other_issuer')
+  assert.equal(await verdictAt(second, { aud: ['x'] }), 'other_audience')
+  assert.equal(await verdictAt(second, { exp: undefined }), 'claims')
+})
+
+test('a token of more than 16 KiB is not read', async () => {
+  const find = (await readKeySet(keySetOf(key)))!
+  const token = await sign(key, {}, now / 1000)
+  const [most, more] = [token.padEnd(16_384, 'A'), token.padEnd(16_385, 'A')]
+  assert.ok(mayBeFrom(issuer, token))
+  assert.ok(mayBeFrom(issuer, most))
+  assert.ok(!mayBeFrom(issuer, more))
+  for (const other of ['', 'a', 'a.b.c', token.split('.')[1]!]) assert.ok(!mayBeFrom(issuer, other), other)
+  assert.ok(!mayBeFrom(`${issuer}/`, token))
+  assert.equal(await verifyJwt(most, find, rules, now), 'signature')
+  assert.equal(await verifyJwt(more, find, rules, now), 'malformed')
+  assert.equal(await verifyJwt('a', find, rules, now), 'malformed')
+})
+
+test('of a key set, the first hundred keys count', async () => {
+  const token = await sign(key, {}, now / 1000)
+  const other = issuerKey()
+  const verdictBehind = async (count: number) => {
+    const others = Array.from({ length: count }, (_, i) => ({ ...other, kid: `other-${i}` }))
+    return verifyJwt(token, (await readKeySet(keySetOf(...others, key)))!, rules, now)
+  }
+  assert.equal(typeof (await verdictBehind(99)), 'object')
+  assert.equal(await verdictBehind(100), 'unknown_key')
+})
+
+test('a key set is an object with a list of keys, of which others than objects do not count', async () => {
+  for (const text of ['', '[]', '{}', '{"keys":{}}']) assert.equal(await readKeySet(text), null, text)
+  const { keys } = JSON.parse(keySetOf(key))
+  const find = (await readKeySet(JSON.stringify({ keys: [null, 'key', 7, [], ...keys] })))!
+  assert.equal(typeof (await verifyJwt(await sign(key, {}, now / 1000), find, rules, now)), 'object')
+})
+
 test('any text is a key set or none, and any token has a verdict', async () => {
   const find = (await readKeySet(keySetOf(key)))!
   const good = await sign(key, {}, now / 1000)
