@@ -108,6 +108,6 @@ const groupsById = new Map(
 const groupsByScope = new Map<string, readonly string[]>(
   permissions.map(({ id, scope, name }) => {
     const reading = groupByName.get(name.replace(/ (Write|Edit)$/, ' Read'))
-    return [scope, reading === undefined || reading === id ? [id] : [id, reading]]
+    return [scope, reading === undefined ? [id] : [id, reading]]
   }),
 )

@@ -12,8 +12,11 @@ const modern: McpFields = { version: stateless, method: 'tools/call', name: 'add
 
 /** A call of a tool of this revision. */
 function body(name: unknown, claim: unknown = stateless, more: object = {}): object {
-  const _meta = claim === null ? {} : { 'io.modelcontextprotocol/protocolVersion': claim }
-  return { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name, _meta }, ...more }
+  return { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name, _meta: metaOf(claim) }, ...more }
+}
+
+function metaOf(claim: unknown): object {
+  return claim === null ? {} : { 'io.modelcontextprotocol/protocolVersion': claim }
 }
 
 function judged(fields: McpFields, message: unknown): McpRequest | McpFault {
@@ -27,6 +30,12 @@ function codeOf(outcome: McpRequest | McpFault): number | null {
 const legacyCall = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'add' } }
 const response = { jsonrpc: '2.0', id: 7, result: {} }
 const notification = { jsonrpc: '2.0', method: 'notifications/cancelled', params: {} }
+/** Methods whose name the fields of requests need not repeat. */
+const subscription = body('a', stateless, {
+  method: 'resources/subscribe',
+  params: { uri: 'file:///a', _meta: metaOf(stateless) },
+})
+const listing = body('', stateless, { method: 'tools/list', params: { _meta: metaOf(stateless) } })
 
 describe('a request without sessions', () => {
   test('passes where its fields repeat what its body says', () => {
@@ -74,6 +83,18 @@ describe('a request without sessions', () => {
     ['with a name in base64 that is not UTF-8', { ...modern, name: '=?base64?/w==?=' }, body('ÿ'), -32020],
     ['with a name in bytes that need base64', { ...modern, name: 'sch\u00f6n' }, body('schön'), -32020],
     ['with a name that its body does not have', modern, body(undefined), -32020],
+    [
+      'with another name, though its method needs none in a field',
+      { ...modern, method: 'resources/subscribe', name: 'file:///b' },
+      subscription,
+      -32020,
+    ],
+    [
+      'with a name that cannot be read, of a method that has none',
+      { ...modern, method: 'tools/list', name: '=?base64?YWRkZ?=' },
+      listing,
+      -32020,
+    ],
     ['without the version in its body', modern, body('add', null), -32602],
     ['with a version in its body that is no text', modern, body('add', 1), -32602],
     [
@@ -91,7 +112,16 @@ describe('a request without sessions', () => {
       equal(codeOf(judged(fields, message)), code)
     })
 
+  test('needs the field of the name only where its method says so, and its body has one', () => {
+    equal(codeOf(judged({ ...modern, method: 'resources/subscribe', name: null }, subscription)), null)
+    equal(codeOf(judged({ ...modern, name: null }, body(undefined))), null)
+    equal(codeOf(judged({ ...modern, method: 'tools/list', name: 'anything' }, listing)), null)
+  })
+
   test('that is a notification needs no fields', () => {
+    const claiming = { ...notification, params: { _meta: metaOf(stateless) } }
+    const request = judged(none, claiming) as McpRequest
+    deepEqual([request.version, request.isStateless], [stateless, true])
     equal(codeOf(judged({ ...none, version: stateless }, notification)), null)
     equal(codeOf(judged({ ...none, version: stateless, method: notification.method }, notification)), null)
   })
@@ -109,8 +139,13 @@ describe('a request of a session', () => {
       for (const message of [legacyCall, response, notification, [legacyCall, response, notification]])
         equal(codeOf(judged(fields, message)), null)
       equal(codeOf(judgeBodiless(fields)), null)
-      equal((judged(fields, legacyCall) as McpRequest).isStateless, false)
+      const request = judged(fields, legacyCall) as McpRequest
+      deepEqual([request.version, request.isStateless], [version ?? '', false])
     })
+
+  test('that has no body is of a known version', () => {
+    equal(codeOf(judgeBodiless({ ...none, version: '2024-10-07' })), -32022)
+  })
 
   test('has all messages of a batch', () => {
     const other = { ...legacyCall, params: { name: 'remove' } }
@@ -123,6 +158,7 @@ describe('a request of a session', () => {
 
   for (const [why, fields, message, code] of [
     ['of an unknown version', { ...none, version: '2024-10-07' }, legacyCall, -32022],
+    ['of an unknown version, in a batch', { ...none, version: '2024-10-07' }, [legacyCall], -32022],
     ['of an empty version', { ...none, version: '' }, legacyCall, -32022],
     ['of a version with a space', { ...none, version: '2025-06-18 ' }, legacyCall, -32022],
     [

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { isJson, isObject } from '../../src/base/text/json.ts'
 import { isMcpFault } from '../../src/mcp/fault.ts'
-import { type McpBody, type McpMessage, readMessages } from '../../src/mcp/message.ts'
+import { type McpBody, type McpMessage, readMessages, repeatsName } from '../../src/mcp/message.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
 /** The only message of a body. */
@@ -69,7 +69,11 @@ describe('a message', () => {
     ['prompts/get', { name: 'p' }, { kind: 'prompt', name: 'p' }],
     ['resources/read', { uri: 'a://b' }, { kind: 'resource', name: 'a://b' }],
     ['resources/subscribe', { uri: 'a://b' }, { kind: 'resource', name: 'a://b' }],
+    ['resources/unsubscribe', { uri: 'a://b' }, { kind: 'resource', name: 'a://b' }],
+    ['tasks/get', { taskId: 't' }, { kind: 'task', name: 't' }],
+    ['tasks/update', { taskId: 't' }, { kind: 'task', name: 't' }],
     ['tasks/cancel', { taskId: 't' }, { kind: 'task', name: 't' }],
+    ['tasks/result', { taskId: 't' }, { kind: 'task', name: 't' }],
     ['completion/complete', { ref: { type: 'ref/prompt', name: 'p' } }, { kind: 'prompt', name: 'p' }],
     ['completion/complete', { ref: { type: 'ref/resource', uri: 'u' } }, { kind: 'resource', name: 'u' }],
     [
@@ -89,6 +93,35 @@ describe('a message', () => {
       only(body).targets.map(({ name }) => name),
       ['u', 'v'],
     )
+  })
+
+  test('of a completion has no name that a field repeats, and may be about nothing', () => {
+    equal(only(complete('"type":"ref/prompt","name":"p"')).name, null)
+    deepEqual(only('{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{}}').targets, [])
+  })
+
+  test('asks for a hundred things at most, as a batch has a hundred messages', () => {
+    const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    const pings = (count: number) => `[${Array(count).fill(ping).join()}]`
+    equal(faultOf(pings(100)), null)
+    deepEqual(faultOf(pings(101)), [-32600, null])
+    equal(faultOf(`[${subscribed(60)},${subscribed(40)}]`), null)
+    equal(faultOf(subscribed(100)), null)
+    deepEqual(faultOf(subscribed(101)), [-32602, '1'])
+  })
+
+  test('repeats its name in a field where its method says so', () => {
+    const repeating = [
+      'tools/call',
+      'prompts/get',
+      'resources/read',
+      'tasks/get',
+      'tasks/update',
+      'tasks/cancel',
+    ]
+    for (const method of repeating) equal(repeatsName(method), true, method)
+    for (const method of ['resources/subscribe', 'resources/unsubscribe', 'tasks/result', 'tools/list', ''])
+      equal(repeatsName(method), false, method)
   })
 
   test('of a batch is read like any other', () => {
@@ -129,6 +162,11 @@ describe('a body is refused', () => {
     ['with an id that is an object', call(named, '{}'), -32600],
     ['with an id that is too long', call(named, `"${'a'.repeat(300)}"`), -32600],
     ['with a lone surrogate in its id', call(named, '"\\ud800"'), -32600],
+    ['with a method that is no text', '{"jsonrpc":"2.0","id":1,"method":7}', -32600, '1'],
+    ['with an empty method', '{"jsonrpc":"2.0","id":1,"method":""}', -32600, '1'],
+    ['with a message of a batch, by no id', '[{"jsonrpc":"2.0","id":1,"method":""}]', -32600],
+    ['with a result without an id', '{"jsonrpc":"2.0","result":{}}', -32600],
+    ['with a method and an error', call(`${named},"error":{}`), -32600, '1'],
     ['with a method and a result', call(`${named},"result":{}`), -32600, '1'],
     ['with a result and an error', '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', -32600, '1'],
     ['with neither', '{"jsonrpc":"2.0","id":1}', -32600, '1'],
@@ -150,6 +188,16 @@ describe('a body is refused', () => {
     [
       'with a version that is a number',
       call('"params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":1}}'),
+      ...([-32602, '1'] as const),
+    ],
+    [
+      'with notifications in a list',
+      '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":["u"]}}',
+      ...([-32602, '1'] as const),
+    ],
+    [
+      'with a subscription in no list',
+      '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":"u"}}}',
       ...([-32602, '1'] as const),
     ],
     [

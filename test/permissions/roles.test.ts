@@ -9,6 +9,7 @@ import {
   groupsOfRoles,
   groupsOfScopes,
   permissionsBeyond,
+  roleNamesOf,
   roleOf,
   roles,
   scopesBeyond,
@@ -67,6 +68,11 @@ for (const { id, name, permissions } of roles) {
     assert.deepEqual(permittedBy(groupsOfRoles([id])).sort(), [...allowed[name]!].sort())
   })
 }
+
+test('names of roles come once each, and unknown ids have none', () => {
+  const [one, other] = [named('OAuth Client Write'), named('AI Gateway Admin')]
+  assert.deepEqual(roleNamesOf([one.id, 'none', other.id, one.id]), [one.name, other.name])
+})
 
 test('only the super administrator is one, among other roles too', () => {
   for (const { id, name } of roles) assert.equal(areSuper([id]), name.startsWith('Super'))
@@ -130,6 +136,9 @@ test('scopes stand for what tokens with the permissions of the same names allow'
     }),
   )
   assert.deepEqual([...groupsOfScopes(['openid', 'user.read', 'nothing.read'])], [])
+  // It has no reading sibling.
+  const settings = permissions.find(({ name }) => name === 'Account Settings Write')!
+  assert.deepEqual([...groupsOfScopes([settings.scope])], [settings.id])
 })
 
 test('an access token allows what both its scopes and the roles of the user allow, and write includes read', () => {

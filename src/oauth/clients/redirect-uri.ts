@@ -36,6 +36,6 @@ export function redirectHostOf(uri: string): string {
 
 function withoutPort(uri: string): string | null {
   const [start, host, port] = loopback.exec(uri) ?? []
-  if (start === undefined || (port !== undefined && Number(port) > 65_535)) return null
+  if (start === undefined || Number(port) > 65_535) return null
   return `http://${host}${uri.slice(start.length)}`
 }

@@ -27,9 +27,8 @@ export function withNewSecret(
 
 /** Removes the older of two secrets; refused as `one_secret` if there are not two. */
 export function withoutOldSecret(client: OAuthClient): OAuthClient | 'one_secret' {
-  const [newest, ...older] = client.secrets
-  if (newest === undefined || older.length === 0) return 'one_secret'
-  return { ...client, secrets: [newest] }
+  if (client.secrets.length < maxSecrets) return 'one_secret'
+  return { ...client, secrets: client.secrets.slice(0, 1) }
 }
 
 /**

@@ -132,11 +132,10 @@ function userFault({ username, password }: URL): string | null {
   return username === '' && password === '' ? null : 'must not have a user name or password'
 }
 
-/** The parser accepts characters in a host that end or separate header values. */
+/** The parser accepts characters in a host that end or separate header values. With http, it is loopback. */
 function hostFault({ protocol, hostname }: URL): string | null {
   if (/^\[[0-9a-f:]+\]$/.test(hostname)) return null
-  const isOfTheWeb = protocol === 'https:' || protocol === 'http:'
-  if (isOfTheWeb && !/^[a-z0-9._-]+$/.test(hostname))
+  if (protocol === 'https:' && !/^[a-z0-9._-]+$/.test(hostname))
     return 'must have a host of letters, digits, hyphens, underscores and dots only'
   return labelFault(hostname, 'host')
 }

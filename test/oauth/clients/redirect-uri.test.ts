@@ -20,7 +20,7 @@ test('a redirect URI matches a registered one letter for letter', () => {
 
 for (const host of ['127.0.0.1', '[::1]']) {
   test(`http on ${host} matches with any port, and nothing else differs`, () => {
-    const registered = [`http://${host}:8080/cb?a=1`]
+    const registered = ['https://app.example/cb', `http://${host}:8080/cb?a=1`]
     for (const port of ['', ':1', ':65535'])
       assert.equal(redirectMatches(`http://${host}${port}/cb?a=1`, registered), true, port)
     for (const uri of [
