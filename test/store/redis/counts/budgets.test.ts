@@ -62,7 +62,7 @@ for (const [outage, begin] of Object.entries(outages)) {
   test(`when the server ${outage} in the middle of steps, what was confirmed stays, and the rest is counted once`, async t => {
     const server = await startRedis(t, { aof: 'always' })
     const account = hex(16)
-    const stores = await Promise.all(Array.from({ length: 4 }, () => openRedis(t, server.url, 2_000)))
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openRedis(t, server.url, 10_000)))
     const spenders = stores.flatMap(store => [new Spender(store, account), new Spender(store, account)])
     const ends = Promise.allSettled(spenders.map(spender => spender.spend()))
     await until(() => sum(spenders.map(({ confirmed }) => confirmed)) > 100)

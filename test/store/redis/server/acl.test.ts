@@ -6,6 +6,7 @@ import { type Store, StoreUnreachable } from '../../../../src/store/contract/sto
 import { aclLine, deniedOn } from '../../../help/acl.ts'
 import { readPage } from '../../../help/docs.ts'
 import { type RedisServer, startCluster, startRedis } from '../../../help/redis.ts'
+import { until } from '../../../help/until.ts'
 import { methods, openRedis } from '../open.ts'
 
 /** Opens a store as a user with the rights of the documentation. */
@@ -33,7 +34,8 @@ test('a user with the rights of the documentation and those of a cluster is deni
   const user = aclLine('limited', 'secret')
   for (const node of nodes) await node.ask('ACL', 'SETUSER', ...user, ...clusterRules)
   const url = `redis+cluster://limited:secret@127.0.0.1:${nodes[0]!.port}`
-  const store = await openRedis(t, url, 5_000)
+  const store = await openRedis(t, url, 10_000)
+  await until(() => !store.isUnreachable)
   assert.deepEqual(await store.rights(), [])
   await askAll(store)
   for (const node of nodes) assert.deepEqual(await deniedOn(node), [])
