@@ -11,6 +11,102 @@ interface Reviewed {
 
 export const reviewed: readonly Reviewed[] = [
   {
+    file: 'ai/usage/prices.ts',
+    line: 'if (model !== null && (this.#last?.model !== model || this.#last.provider !== provider))',
+    becomes: 'if (model !== null)',
+    because: 'only the speed differs',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: 'if (model !== null && (this.#last?.model !== model || this.#last.provider !== provider))',
+    becomes: 'if ((this.#last?.model !== model || this.#last.provider !== provider))',
+    because: 'only the speed differs',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: 'const usual = long !== null && (usage.tokensIn ?? 0) > long.above ? long.rates : rates',
+    becomes: 'const usual = long !== null && (usage.tokensIn) > long.above ? long.rates : rates',
+    because: 'null counts as 0',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: 'const read = Math.max(input, rates.cacheRead ?? 0, write, writeLong)',
+    becomes: 'const read = Math.max(input, rates.cacheRead, write, writeLong)',
+    because: 'null counts as 0',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: 'const ofSound = Math.max(read, rates.audioIn ?? 0)',
+    becomes: 'const ofSound = Math.max(read, rates.audioIn)',
+    because: 'null counts as 0',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: 'audioOut * Math.max(output, rates.audioOut ?? 0)',
+    becomes: 'audioOut * Math.max(output, rates.audioOut)',
+    because: 'null counts as 0',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: 'Math.max(0, (usage.tokensIn ?? 0) - cacheRead - cacheWritten - audioIn) * input +',
+    becomes: 'Math.max(0, (usage.tokensIn) - cacheRead - cacheWritten - audioIn) * input +',
+    because: 'null counts as 0',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: 'Math.max(0, (usage.tokensOut ?? 0) - audioOut) * output +',
+    becomes: 'Math.max(0, (usage.tokensOut) - audioOut) * output +',
+    because: 'null counts as 0',
+  },
+  {
+    file: 'budgets/buckets.ts',
+    line: 'const limited = token?.spendLimits === undefined ? null : token',
+    becomes: 'const limited = false ? null : token',
+    because: 'a token without limits has no rules',
+  },
+  {
+    file: 'budgets/buckets.ts',
+    line: 'if (!gateway.spendLimits && limited === null) return none',
+    becomes: 'if (false) return none',
+    because: 'only the speed differs',
+  },
+  {
+    file: 'budgets/buckets.ts',
+    line: 'if (partitions.length === 0) return null',
+    becomes: 'if (false) return null',
+    because: 'no values are joined to null',
+  },
+  {
+    file: 'budgets/buckets.ts',
+    line: 'return partitions.length === 1 ? partitions[0]!(call, caller) : joined(this.valuesOf(call, caller))',
+    becomes: 'return false ? partitions[0]!(call, caller) : joined(this.valuesOf(call, caller))',
+    because: 'only the speed differs',
+  },
+  {
+    file: 'budgets/buckets.ts',
+    line: '.sort((a, b) => (a.name < b.name ? -1 : 1))',
+    becomes: '.sort((a, b) => (a.name <= b.name ? -1 : 1))',
+    because: 'no two have the same name',
+  },
+  {
+    file: 'budgets/calendar.ts',
+    line: 'if (now < current.from || now >= current.until)',
+    becomes: 'if (true)',
+    because: 'only the speed differs',
+  },
+  {
+    file: 'budgets/calendar.ts',
+    line: 'if (now < current.from || now >= current.until)',
+    becomes: 'if (now <= current.from || now >= current.until)',
+    because: 'only the speed differs',
+  },
+  {
+    file: 'pools/retry-budget.ts',
+    line: 'if (elapsed <= window) return',
+    becomes: 'if (elapsed < window) return',
+    because: 'counts of exactly one window are multiplied by 1',
+  },
+  {
     file: 'http1/body/body.ts',
     line: 'let at = this.#state === chunk.size && this.#digits === 0 ? this.#plainSize(bytes, start) : start',
     becomes: 'let at = false ? this.#plainSize(bytes, start) : start',

@@ -52,6 +52,15 @@ test('a budget that was spent comes back in seconds, and no earlier', () => {
   ok(spent(budget) >= 8)
 })
 
+test('half of a budget is back after as long as a period, whenever it was last looked at', () => {
+  const clock = new ManualClock()
+  const budget = new RetryBudget(0.2, clock)
+  clock.advance(20_000)
+  equal(spent(budget), 10)
+  clock.advance(10_000)
+  equal(spent(budget), 5)
+})
+
 test('if everything fails, retries settle at their share of the requests', () => {
   const clock = new ManualClock()
   const budget = new RetryBudget(0.2, clock)
