@@ -1,6 +1,7 @@
 // RFC 9110 section 7.8 and RFC 6455: protocols that a connection may change to, and WebSocket as bytes in a tunnel.
 
 import { closeFrame, frame, opcodes } from '../../../help/frames.ts'
+import { sentFrames } from '../../websocket.ts'
 import { answering, looks, must, section, served } from '../expect.ts'
 
 const host = 'Host: site.test\r\n'
@@ -33,6 +34,23 @@ const tunnel = (title: string, ...pieces: readonly (Buffer | string)[]) =>
 
 const masked = (opcode: number, text: Buffer | string, isFinal = true) =>
   frame({ opcode, payload: Buffer.from(text as string), isFinal, isMasked: true })
+
+/** What the origin sends gets to the client, fields of the handshake among it. */
+const handed = (title: string, response: string, holds: (received: string) => boolean, more = '') =>
+  answering(
+    response,
+    must(
+      title,
+      looks('as it was sent', 1, async ({ client }) => {
+        await client.until(() => holds(client.received))
+        return holds(client.received) ? null : client.received.slice(0, 60)
+      }),
+      path => handshake(path, more),
+    ),
+    true,
+  )
+
+const switchingWith = (fields: string) => switching.replace(/\r\n$/, `${fields}\r\n`)
 
 export const upgradeCases = [
   ...section(
@@ -94,6 +112,49 @@ export const upgradeCases = [
       ),
     ),
   ),
+  ...section(
+    'RFC 6455 9',
+    answering(
+      switchingWith('Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover\r\n'),
+      must(
+        'extensions are agreed between client and origin',
+        looks('the offer and what is taken of it', 1, async ({ client, origin, number }) => {
+          await client.until(() => client.received.includes('\r\n\r\n'))
+          const [request] = origin.of(number)
+          const offers = request?.all('sec-websocket-extensions').join(', ')
+          if (offers !== 'permessage-deflate; client_max_window_bits, x-a; b="c"') return `${offers}`
+          const taken = /^sec-websocket-extensions: permessage-deflate; server_no_context_takeover\r$/im
+          return taken.test(client.received) ? null : client.received.slice(0, 200)
+        }),
+        path =>
+          handshake(
+            path,
+            'Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\nSec-WebSocket-Extensions: x-a; b="c"\r\n',
+          ),
+      ),
+    ),
+    handed(
+      'a subprotocol that the origin chooses',
+      switchingWith('Sec-WebSocket-Protocol: chat.v2\r\n'),
+      received => /^sec-websocket-protocol: chat\.v2\r$/im.test(received),
+      'Sec-WebSocket-Protocol: chat.v1, chat.v2\r\n',
+    ),
+    handed(
+      'a refusal that names the versions of the origin',
+      'HTTP/1.1 426 Upgrade Required\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n',
+      received => received.startsWith('HTTP/1.1 426') && /^sec-websocket-version: 13\r$/im.test(received),
+    ),
+    handed('frames right behind the handshake', `${switching}\x81\x05hello`, received =>
+      received.endsWith('\r\n\r\n\x81\x05hello'),
+    ),
+    handed('a close, and the end of the connection behind it', `${switching}\x88\x02\x03\xe8`, received =>
+      received.endsWith('\x88\x02\x03\xe8'),
+    ),
+    handed('a frame that is cut by the end of the connection', `${switching}\x81\x05hel`, received =>
+      received.endsWith('\x81\x05hel'),
+    ),
+  ),
+  ...section('RFC 6455 5.2', ...sentFrames.map(([title, ...pieces]) => tunnel(title, ...pieces))),
   ...section(
     'RFC 6455 5',
     tunnel('a text', masked(opcodes.text, 'hello')),

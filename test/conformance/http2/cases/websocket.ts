@@ -2,6 +2,7 @@
 
 import { flag, setting } from '../../../../src/http2/frames/frames.ts'
 import { data, rstStream, settings } from '../../../help/http2.ts'
+import { sentFrames } from '../../websocket.ts'
 import { type Connection, statusOf } from '../connection.ts'
 import { check, connectionError, endOf, malformed, refused, served } from '../expect.ts'
 import type { Field } from '../hpack.ts'
@@ -89,6 +90,16 @@ export const webSocketCases = [
         return brings(connection, '\x81\x82\0\0\0\0hi')
       }),
       open,
+    ),
+    ...sentFrames.map(([title, ...pieces]) =>
+      should(
+        title,
+        tunnel('the same bytes', connection => {
+          for (const piece of pieces) connection.send(data(1, piece.toString('latin1')))
+          return brings(connection, pieces.map(piece => piece.toString('latin1')).join(''))
+        }),
+        open,
+      ),
     ),
     should(
       'the end of the client’s side ends the tunnel',
