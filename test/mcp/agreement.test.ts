@@ -61,6 +61,11 @@ describe('a request without sessions', () => {
     deepEqual([fault.code, fault.data], [-32022, { supported: [stateless], requested: '2027-01-01' }])
   })
 
+  test('of an unknown version in its body alone is refused, too', () => {
+    const claiming = { ...notification, params: { _meta: metaOf('2027-01-01') } }
+    equal(codeOf(judged(none, claiming)), -32022)
+  })
+
   test('sends no long name back', () => {
     const fault = judged({ ...modern, name: 'a'.repeat(5000) }, body('b'.repeat(5000))) as McpFault
     equal(JSON.stringify(fault).length < 600, true)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { SignJWT } from 'jose'
+import { CompactSign, SignJWT } from 'jose'
 import { mayBeFrom, readKeySet, verifyJwt } from '../../src/protect/jwt.ts'
 import { audience, issuer, type IssuerKey, issuerKey, keySetOf, sign } from '../help/issuer.ts'
 
@@ -117,7 +117,7 @@ test('a token is accepted with 30 seconds of tolerance, from its issuer, for its
   assert.equal(await verdictAt(second, { exp: undefined }), 'claims')
 })
 
-test('a token of more than 16 KiB is not read', async () => {
+test('a token of more than 16 KiB is not read, nor one without claims', async () => {
   const find = (await readKeySet(keySetOf(key)))!
   const token = await sign(key, {}, now / 1000)
   const [most, more] = [token.padEnd(16_384, 'A'), token.padEnd(16_385, 'A')]
@@ -129,6 +129,8 @@ test('a token of more than 16 KiB is not read', async () => {
   assert.equal(await verifyJwt(most, find, rules, now), 'signature')
   assert.equal(await verifyJwt(more, find, rules, now), 'malformed')
   assert.equal(await verifyJwt('a', find, rules, now), 'malformed')
+  const text = new CompactSign(Buffer.from('7')).setProtectedHeader({ alg: 'ES256', kid: key.kid })
+  assert.equal(await verifyJwt(await text.sign(key.privateKey), find, rules, now), 'malformed')
 })
 
 test('of a key set, the first hundred keys count', async () => {
