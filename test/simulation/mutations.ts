@@ -252,7 +252,113 @@ const verification: readonly Mistake[] = [
   { file: dueClients, from: 'ask_at <= ? ORDER BY', to: 'ask_at < ? - 90000 ORDER BY' },
 ]
 
-const all = { budgets, revocation, exchange, secrets, limits, reload, verification }
+const [acme, orders, lease, accounts, knownCertificates] = [
+  'src/certificates/acme/attempt.ts',
+  'src/certificates/acme/orders.ts',
+  'src/certificates/acme/lease.ts',
+  'src/certificates/acme/account.ts',
+  'src/certificates/acme/known-certificates.ts',
+]
+
+const certificates: readonly Mistake[] = [
+  { file: orders, from: 'lease !== null && !certificates.isAbandoned(stored)', to: 'false' },
+  { file: orders, from: "restOf(restUntil, now) <= now ? 'order' : null", to: "'order'" },
+  { file: orders, from: 'if (restOf(this.#restUntil, now) > now) return\n', to: '\n' },
+  { file: orders, from: '    await sleepFor(hearing, undefined', to: '    await sleepFor(1, undefined' },
+  { file: orders, from: '    await shared()\n', to: '' },
+  {
+    file: orders,
+    from: 'issued, renewal, order: null, ...noFailure',
+    to: 'renewal, order: null, ...noFailure',
+  },
+  {
+    file: lease,
+    from: 'if (!isOurs || current === null) throw',
+    to: 'if (current === null) throw',
+    isRare: true,
+  },
+  {
+    file: lease,
+    from: 'setInterval(() => void this.write({}).catch(() => {}), beatPeriod)',
+    to: 'setInterval(() => {}, beatPeriod)',
+  },
+  { file: lease, from: 'leaseTimeout = 15_000', to: 'leaseTimeout = 5_000' },
+  {
+    file: accounts,
+    from: '    return this.#keyed(config, false)\n',
+    to: '    return { record, version: 0 }\n',
+  },
+  { file: accounts, from: 'contact = { url: url ??', to: "contact = { sealedKey: '', url: url ??" },
+  {
+    file: acme,
+    from: 'const key = secrets.unseal(order.sealedKey, keyContext(id))',
+    to: 'const key = await newKey()',
+  },
+  { file: acme, from: 'clock.monotonic() + timeout', to: 'clock.monotonic() + 1e12', isRare: true },
+  {
+    file: 'src/certificates/acme/schedule.ts',
+    from: 'Math.max(earliest, Math.min(notAfter - part, renewal.at))',
+    to: 'notAfter',
+  },
+  {
+    file: 'src/certificates/acme/certificate-state.ts',
+    from: 'renewal === null || renewal.at <= now',
+    to: 'renewal === null',
+  },
+  {
+    file: knownCertificates,
+    from: 'sealed !== undefined && before?.record.issued?.sealedKey === sealed',
+    to: 'before?.key != null',
+  },
+  { file: knownCertificates, from: 'this.#write()\n    this.changed()', to: 'this.#write()' },
+  {
+    file: knownCertificates,
+    from: 'this.#entries.get(host)?.version === certificate.version',
+    to: 'this.#entries.has(host)',
+  },
+]
+
+const [inheritance, upgrade, sharedSockets] = [
+  'src/process/handover/inheritance.ts',
+  'src/process/handover/upgrade.ts',
+  'src/process/workers/shared-sockets.ts',
+]
+
+const handOver: readonly Mistake[] = [
+  {
+    file: upgrade,
+    from: "for (const { handle, ...socket } of edge) await this.#send({ kind: 'edge', socket }, handle)",
+    to: 'edge.at(0)',
+  },
+  { file: upgrade, from: 'setTimeout(resolve, start,', to: 'setTimeout(() => {}, start,' },
+  {
+    file: upgrade,
+    from: 'for (let from = 0; from < loans.length; from += maxLoans)',
+    to: 'for (let from = 0; from < 1; from += maxLoans)',
+  },
+  { file: upgrade, from: '    this.#parts.gateway.makeWay()\n', to: '' },
+  { file: upgrade, from: '      await this.#abandon(next)\n', to: '' },
+  { file: inheritance, from: 'age: loan.age + since', to: 'age: loan.age' },
+  {
+    file: inheritance,
+    from: 'for (const { handle } of groups.flat()) handle.close()',
+    to: 'for (const { handle } of sockets) handle.close()',
+  },
+  { file: sharedSockets, from: 'for (const { handle } of this.#sockets.values()) handle.close()', to: '' },
+  { file: sharedSockets, from: 'this.#sockets.set(keyOf(socket), socket)', to: 'socket.handle.close()' },
+]
+
+const all = {
+  budgets,
+  revocation,
+  exchange,
+  secrets,
+  limits,
+  reload,
+  verification,
+  certificates,
+  'hand-over': handOver,
+}
 
 export const mutations: readonly Mutation[] = Object.entries(all).flatMap(([scenario, mistakes]) =>
   mistakes.map(mistake => ({ ...mistake, scenario: scenario as ScenarioName })),

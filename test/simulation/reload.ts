@@ -3,23 +3,13 @@
 // and its workers are not.
 
 import childProcess, { type ChildProcess } from 'node:child_process'
-import { EventEmitter } from 'node:events'
 import { syncBuiltinESMExports } from 'node:module'
-import { PassThrough } from 'node:stream'
-import type { Config } from '../../src/config/model/config.ts'
 import type { Logger } from '../../src/log/log.ts'
 import type { Metrics } from '../../src/metrics/metrics.ts'
-import type { Ask, FromWorker, ToWorker } from '../../src/process/workers/messages.ts'
 import { usualSupervision } from '../../src/process/workers/supervision.ts'
 import { Supervisor } from '../../src/process/workers/supervisor.ts'
+import { SimulatedWorker, type Version } from './worker.ts'
 import { type Outcome, type Process, World } from './world.ts'
-
-/** A configuration, of which nothing else matters here. */
-interface Version extends Config {
-  readonly version: number
-  /** Which part of the workers refuses it. */
-  readonly refusedBy: number
-}
 
 /** Hangs end by the timeout of reloads. */
 const supervision = { ...usualSupervision, heartbeat: 3_600_000 }
@@ -45,7 +35,7 @@ export async function simulate(seed: number, { traces = false } = {}): Promise<O
 class Schedule {
   readonly #world: World
   readonly #main: Process
-  readonly #workers: Worker[] = []
+  readonly #workers: SimulatedWorker[] = []
   readonly #count: number
   readonly #may: Readonly<Record<'crash' | 'hang', boolean>>
   readonly #supervisor: Supervisor
@@ -126,7 +116,9 @@ class Schedule {
   /** What the supervisor gets as a process. */
   fork(): ChildProcess {
     const process = this.#world.process(`w${this.#workers.length}`)
-    const worker = new Worker(this.#world, this.#main, process, this.#may.hang)
+    const worker = new SimulatedWorker(this.#world, {
+      ...{ main: this.#main, process, mayHang: this.#may.hang, kernel: null },
+    })
     this.#workers.push(worker)
     return worker.child
   }
@@ -134,112 +126,6 @@ class Schedule {
   #version(refusedBy: number): Version {
     const parts = { listen: [], log: { numeric: false }, access: { ban: null }, zones: [] }
     return { ...parts, version: this.#versions++, refusedBy } as unknown as Version
-  }
-}
-
-/** A worker as the supervisor sees it: it prepares, commits and discards like `edge-worker.ts`. */
-class Worker {
-  readonly process: Process
-  readonly child: ChildProcess
-  serves: number | null = null
-  /** The last version that the supervisor has heard it refuse. */
-  hasRefused: number | null = null
-  readonly #world: World
-  readonly #main: Process
-  readonly #mayHang: boolean
-  #next: Version | null = null
-  #starting: Promise<void> | null = null
-  /** When the last messages to and from it arrive: they are in order. */
-  #to = 0
-  #from = 0
-
-  constructor(world: World, main: Process, process: Process, mayHang: boolean) {
-    this.#world = world
-    this.#main = main
-    this.process = process
-    this.#mayHang = mayHang
-    this.child = Object.assign(new EventEmitter(), {
-      ...{ pid: 1, channel: {}, stderr: new PassThrough() },
-      send: (message: ToWorker) => this.#hear(message),
-      kill: () => this.die(),
-    }) as unknown as ChildProcess
-  }
-
-  get isAlive(): boolean {
-    return this.process.isAlive
-  }
-
-  die(): boolean {
-    if (!this.isAlive) return false
-    this.#world.kill(this.process)
-    this.#from = Math.max(this.#from, this.#world.time + this.#delay())
-    this.#world.later(this.#main, this.#from - this.#world.time, () =>
-      this.child.emit('exit', null, 'SIGKILL'),
-    )
-    return true
-  }
-
-  #hear({ id, ask }: ToWorker): void {
-    this.#to = Math.max(this.#to, this.#world.time + this.#delay())
-    this.#world.later(this.process, this.#to - this.#world.time, () => void this.#reply(id, ask))
-  }
-
-  async #reply(id: number, ask: Ask): Promise<void> {
-    try {
-      this.#say({ id, value: await this.#obey(ask) })
-    } catch (refusal) {
-      const { version } = (ask as { readonly config?: Version }).config ?? { version: null }
-      this.#say({ id, error: (refusal as Error).message }, () => {
-        this.hasRefused = version
-      })
-    }
-  }
-
-  async #obey(ask: Ask): Promise<unknown> {
-    if (ask.kind === 'start') {
-      this.#starting = this.#start(ask.config as Version)
-      await this.#starting
-      return []
-    }
-    if (ask.kind === 'prepare') await this.#prepare(ask.config as Version)
-    else if (ask.kind === 'commit') {
-      this.serves = this.#next!.version
-      this.#next = null
-    } else if (ask.kind === 'discard') this.#next = null
-    else if (ask.kind === 'drain') this.die()
-    return undefined
-  }
-
-  async #start({ version }: Version): Promise<void> {
-    await this.#work(800)
-    this.serves = version
-    this.#world.note(`${this.process.name} starts with ${version}`)
-  }
-
-  async #prepare(config: Version): Promise<void> {
-    await this.#starting
-    await this.#work(300)
-    if (this.#mayHang && this.#world.maybe(0.1)) await new Promise(() => {})
-    if (this.#world.maybe(config.refusedBy)) throw new Error('it cannot be prepared')
-    this.#next = config
-  }
-
-  #work(ms: number): Promise<void> {
-    return new Promise(resolve => {
-      this.#world.later(this.process, this.#world.below(ms), resolve)
-    })
-  }
-
-  #say(message: FromWorker, heard = () => {}): void {
-    this.#from = Math.max(this.#from, this.#world.time + this.#delay())
-    this.#world.later(this.#main, this.#from - this.#world.time, () => {
-      heard()
-      this.child.emit('message', message)
-    })
-  }
-
-  #delay(): number {
-    return this.#world.random() ** 2 * this.#world.network.maxDelay
   }
 }
 

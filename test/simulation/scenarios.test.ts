@@ -10,7 +10,7 @@ import { findingOf } from './mutate.ts'
 import { mutations } from './mutations.ts'
 import { scenarios } from './scenarios.ts'
 
-const schedules = 10
+const schedules = 5
 
 for (const [name, { simulate }] of scenarios) {
   test(`the schedules of ${name} find a mistake`, async () => {

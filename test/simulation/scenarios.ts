@@ -1,7 +1,9 @@
 // The scenarios of the simulation, by the names under which they are run.
 
 import { simulate as budgets } from '../help/budget-schedule.ts'
+import { simulate as certificates } from './certificates.ts'
 import { simulate as exchange } from './exchange.ts'
+import { simulate as handOver } from './hand-over.ts'
 import { simulate as limits } from './limits.ts'
 import { simulate as reload } from './reload.ts'
 import { simulate as revocation } from './revocation.ts'
@@ -17,7 +19,17 @@ interface Scenario {
   readonly url: string
 }
 
-const all = { budgets, revocation, exchange, secrets, limits, reload, verification }
+const all = {
+  budgets,
+  revocation,
+  exchange,
+  secrets,
+  limits,
+  reload,
+  verification,
+  certificates,
+  'hand-over': handOver,
+}
 
 export type ScenarioName = keyof typeof all
 

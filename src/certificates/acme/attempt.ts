@@ -28,6 +28,8 @@ const firstPoll = 500
 const maxPoll = 10_000
 const timeout = 5 * 60_000
 const minPart = 1 / 10
+/** Ms after which an order is not continued. */
+const maxAge = 24 * 3_600_000
 /** Ms that the clock of an authority may be ahead. */
 const skew = 3_600_000
 
@@ -53,9 +55,12 @@ interface Begun {
   readonly key: string
 }
 
-async function resumed(lease: Lease, { authority, config, secrets }: AttemptParts): Promise<Begun | null> {
+async function resumed(lease: Lease, parts: AttemptParts): Promise<Begun | null> {
+  const { authority, config, secrets, clock } = parts
   const { order, id } = lease.record
   if (order === null || order.directory !== config.directory) return null
+  // Its certificate may have expired by now, or be about to.
+  if (clock.now() - order.startedAt > maxAge) return null
   const key = secrets.unseal(order.sealedKey, keyContext(id))
   if (key === null) return null
   try {

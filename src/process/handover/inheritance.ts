@@ -69,7 +69,11 @@ export function socketsFor(
   return sockets
 }
 
+/** The process that is to replace another, with its channel to it. */
+type Successor = Pick<NodeJS.Process, 'env' | 'on' | 'once' | 'connected' | 'send' | 'disconnect'>
+
 export class Predecessor {
+  readonly #process: Successor
   readonly #edge: Inherited[] = []
   readonly #left = Promise.withResolvers<void>()
   readonly #sent = Promise.withResolvers<Inheritance>()
@@ -80,7 +84,8 @@ export class Predecessor {
   #takeLoans: ((records: readonly LentRecord[]) => void) | null = null
   #isCounting: PromiseWithResolvers<void> | null = null
 
-  private constructor() {
+  private constructor(process: Successor) {
+    this.#process = process
     process.on('message', (message: FromBefore, handle: unknown) =>
       this.#receive(message, handle as SocketHandle),
     )
@@ -91,10 +96,11 @@ export class Predecessor {
   }
 
   /** Finds the gateway that started this process as its replacement; null for none. */
-  static find({ env }: NodeJS.Process = process): Predecessor | null {
-    const isNext = env[upgradeVariable] !== undefined && process.send !== undefined
+  static find(next: Successor = process): Predecessor | null {
+    const { env } = next
+    const isNext = env[upgradeVariable] !== undefined && next.send !== undefined
     delete env[upgradeVariable]
-    return isNext ? new Predecessor() : null
+    return isNext ? new Predecessor(next) : null
   }
 
   /** Incomplete if the gateway was killed: this one is then to serve all the same, as the only one left. */
@@ -110,19 +116,19 @@ export class Predecessor {
 
   async fail(reason: string): Promise<void> {
     await this.#tell({ kind: 'failed', reason })
-    if (process.connected) process.disconnect!()
+    if (this.#process.connected) this.#process.disconnect!()
   }
 
   async ended(timeout: number): Promise<void> {
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, timeout)
-    if (process.connected) await Promise.race([this.#ended.promise, late.promise])
+    if (this.#process.connected) await Promise.race([this.#ended.promise, late.promise])
     clearTimeout(timer)
   }
 
   /** Within `timeout` ms, as far as it reports them: it goes on counting while it drains. */
   async counts(timeout = 1_000): Promise<readonly Snapshot[]> {
-    if (process.connected) {
+    if (this.#process.connected) {
       this.#isCounting ??= Promise.withResolvers()
       this.#tell({ kind: 'count' })
       const late = Promise.withResolvers<void>()
@@ -131,7 +137,7 @@ export class Predecessor {
       clearTimeout(timer)
     }
     if (this.#counts === null) return []
-    return process.connected ? [this.#counts] : [await remains([this.#counts])]
+    return this.#process.connected ? [this.#counts] : [await remains([this.#counts])]
   }
 
   passLoans(take: (records: readonly LentRecord[]) => void): void {
@@ -169,7 +175,8 @@ export class Predecessor {
 
   #tell(message: FromNext): Promise<void> {
     return new Promise(resolve => {
-      if (process.connected) process.send!(message, undefined as unknown as Server, {}, () => resolve())
+      if (this.#process.connected)
+        this.#process.send!(message, undefined as unknown as Server, {}, () => resolve())
       else resolve()
     })
   }
