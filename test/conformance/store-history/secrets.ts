@@ -2,7 +2,7 @@
 
 import { pick } from '../../help/random.ts'
 import type { History } from './history.ts'
-import { type Reply, send } from './send.ts'
+import { granted, type Reply, send } from './send.ts'
 import type { Town, TownGateway } from './servers.ts'
 
 interface Secret {
@@ -44,15 +44,18 @@ export class Secrets {
   /** Creates an app for a client. */
   async prepare(client: string): Promise<void> {
     const began = this.#history.now()
-    const { status, body } = await this.#ask(this.#town.gateways[0]!, 'POST', '', {
+    const fields = {
       client_name: client,
       grant_types: ['authorization_code'],
       response_types: ['code'],
       token_endpoint_auth_method: 'client_secret_post',
       redirect_uris: ['https://app.example.com/callback'],
       scopes: ['ai_gateway.read'],
-    })
-    if (status !== 200) throw new Error(`an app could not be made: ${status} ${JSON.stringify(body)}`)
+    }
+    const gateway = this.#town.gateways[0]!
+    const { body } = await granted(() =>
+      this.#ask(gateway, 'POST', '', fields, { 'idempotency-key': client }),
+    )
     const result = body.result as { readonly client_id: string; readonly client_secret: string }
     const app: App = { id: result.client_id, secrets: [], removed: [], step: null }
     this.#add(app, result.client_secret, client, began)

@@ -1,5 +1,7 @@
 // How clients send requests to gateways that may be dead, cut off or slow.
 
+import { setTimeout as sleep } from 'node:timers/promises'
+
 export interface Reply {
   /** 0 where the connection failed, or nothing came in time. */
   readonly status: number
@@ -38,5 +40,15 @@ export async function send({ url, method, token, headers, body }: Sent): Promise
     }
   } catch {
     return nothing
+  }
+}
+
+/** Repeats a request until it is granted. */
+export async function granted(ask: () => Promise<Reply>): Promise<Reply> {
+  for (let attempt = 0; ; attempt++) {
+    const reply = await ask()
+    if (reply.status === 200) return reply
+    if (attempt === 100) throw new Error(`refused: ${reply.status} ${JSON.stringify(reply.body)}`)
+    await sleep(200)
   }
 }

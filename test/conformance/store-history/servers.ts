@@ -158,9 +158,9 @@ export async function settle(t: TestContext, fsync: Fsync): Promise<Town> {
   )
   const sentinels = await Promise.all(places.map(place => startSentinel(t, place, machines[0]!)))
   const isMet = async (sentinel: Server) =>
-    String(await sentinel.ask('INFO', 'sentinel')).includes('slaves=2,sentinels=3')
+    String(await sentinel.ask('INFO', 'sentinel').catch(() => '')).includes('slaves=2,sentinels=3')
   await until(async () => (await Promise.all(sentinels.map(isMet))).every(Boolean))
-  await until(async () => Number(await servers[0]!.ask('WAIT', 2, 500)) === 2)
+  await until(async () => Number(await servers[0]!.ask('WAIT', 2, 500).catch(() => 0)) === 2)
   const provider = new CountingProvider()
   await provider.start(t, network.control)
   const env = {
