@@ -5,20 +5,12 @@ import { inTime } from '../../../base/turns/in-time.ts'
 import { StoreUnreachable } from '../../contract/store.ts'
 import { type Argument, type Client, type Command, connect, type Dialling } from './connect.ts'
 import { isDenied, isReply, isUnknownCommand, reasonOf, tooLate } from './failure.ts'
+import { argumentCounts } from './key-commands.ts'
 import { changeChannel } from './keys.ts'
 
 /** The prefix of all keys, in a cluster too. */
 const keyPrefix = '{gatehouse'
 const noKey = `${keyPrefix}}:rights`
-
-/** Commands on keys, run by scripts or directly. */
-const onKeys = `
-  del exists get hdel hexists hget hincrby hkeys hlen hmget hset hsetnx hvals incrby lpush lrange
-  ltrim pexpire pexpireat pttl set unlink xadd xrange xrevrange zadd zcard zcount zlexcount zpopmin
-  zrange zrangebylex zrangebyscore zrank zrem zrevrange zscan
-`
-  .trim()
-  .split(/\s+/)
 
 interface Need {
   /** The rule that grants it to a user. */
@@ -36,7 +28,9 @@ interface Purpose {
 /** Without these, a server is unsuitable as a store. */
 const onRecords: Purpose = {
   needs: [
-    ...onKeys.map(rule => ({ rule, command: [rule, noKey, noKey, noKey] })),
+    ...[...argumentCounts]
+      .filter(([, count]) => count > 0)
+      .map(([rule, count]) => ({ rule, command: [rule, ...Array<string>(count).fill(noKey)] })),
     { rule: 'eval', command: ['eval', '', 1, noKey] },
     { rule: 'evalsha', command: ['evalsha', '', 1, noKey] },
     { rule: 'time', command: ['time'] },

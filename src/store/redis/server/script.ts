@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Argument, Command } from './connect.ts'
+import { argumentCounts } from './key-commands.ts'
 
 /** Lua, with its SHA-1 by which Redis runs it. */
 interface Text {
@@ -69,13 +70,19 @@ export function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }
 
+function askFor(name: string): string {
+  const count = argumentCounts.get(name.toLowerCase())
+  if (count === undefined) throw new Error(`key-commands.ts lacks ${name}, which a script runs`)
+  return `may(${[`'${name}'`, ...Array<string>(count).fill('place')].join(', ')})`
+}
+
 /**
  * Generates a check that the user may run every command in `redis.call`, as Redis does not roll back a failed
  * script. Commands in `redis.pcall` are optional. Needs Redis 7.
  */
 function guardOf(body: string): string {
   const names = new Set([...body.matchAll(/redis\.call\('([A-Z]+)'/g)].map(([, name]) => name))
-  const checks = [...names].map(name => `may('${name}', place)`)
+  const checks = [...names].map(name => askFor(name!))
   return `local may, place = redis.acl_check_cmd, KEYS[1]
 if may and not (${checks.join(' and ')}) then
   return redis.error_reply('NOPERM this user may not run all commands of the script')

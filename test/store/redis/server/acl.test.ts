@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { aclRules, clusterRules } from '../../../../src/store/redis/server/acl.ts'
+import { aclRules, clusterRules, recordsQuestion } from '../../../../src/store/redis/server/acl.ts'
 import type { RedisStore } from '../../../../src/store/redis/redis-store.ts'
 import { type Store, StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import { aclLine, deniedOn } from '../../../help/acl.ts'
@@ -12,13 +12,28 @@ import { methods, openRedis } from '../open.ts'
 /** Opens a store as a user with the rights of the documentation. */
 async function openAs(t: TestContext, server: RedisServer): Promise<RedisStore> {
   await server.ask('ACL', 'SETUSER', ...aclLine('limited', 'secret'))
-  return openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`, 10_000)
+  return openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`, 2_000)
 }
 
 test('docs/operations.md grants the rights that the store needs', () => {
   const { text } = readPage('docs/operations.md')
   assert.ok(text.includes(`\nACL SETUSER gatehouse reset on >PASSWORD ${aclRules.join(' ')}\n`))
   assert.ok(text.includes(`\`${clusterRules.join(' ')}\``))
+})
+
+test('each command that a server is asked about has as many arguments as it takes: others it may not know', async t => {
+  const server = await startRedis(t)
+  const words = recordsQuestion.slice(3)
+  let asked = 0
+  for (let at = 0; at < words.length; asked++) {
+    const length = Number(words[at])
+    const name = String(words[at + 1])
+    const [info] = (await server.ask('COMMAND', 'INFO', name)) as [[name: string, arity: number]]
+    const [, arity] = info
+    assert.ok(arity > 0 ? length === arity : length >= -arity, `${name} takes ${arity}, not ${length}`)
+    at += length + 1
+  }
+  assert.ok(asked > 30)
 })
 
 test('a user with the rights of the documentation is denied nothing, whatever is asked', async t => {

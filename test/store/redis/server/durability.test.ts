@@ -91,17 +91,18 @@ test('settings are read from INFO and CONFIG GET, as far as they are told', () =
   assert.deepEqual(settingsOf([denied, hello, denied, denied, denied]), { version: [7, 0], ...none })
 })
 
+/** Nothing is said where a server that has WAITAOF proves each write. */
 const setUps: readonly [name: string, settings: RedisSettings, expected: RegExp][] = [
   ['syncs always', { aof: 'always' }, /^$/],
   ['keeps nothing on disk', { aof: false }, /^Redis keeps nothing on disk/],
   ['makes snapshots only', { aof: false, args: ['--save', '3600 1'] }, /^Redis writes snapshots/],
-  ['leaves syncing to the system', { aof: 'no' }, /^Redis (lets the system|$)/],
+  ['leaves syncing to the system', { aof: 'no' }, /^(Redis lets the system|$)/],
   [
     'may evict what expires',
     { args: ['--maxmemory', '100mb', '--maxmemory-policy', 'volatile-ttl'] },
     /^Redis evicts expiring keys/,
   ],
-  ['denies CONFIG', { args: ['--rename-command', 'CONFIG', ''] }, /^Redis does not say/],
+  ['denies CONFIG', { args: ['--rename-command', 'CONFIG', ''] }, /^(Redis does not say|$)/],
 ]
 
 test('a server that is set to evict records while it is used is described as such', async t => {
