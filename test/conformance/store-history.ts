@@ -48,6 +48,8 @@ for (let round = 0; round < Number(values.rounds); round++) {
     t.after(() => clients.stop())
     await clients.start()
     await breakThings({ town, history, random: randomOf(seed), names, count: faultsInRound })
+    for (const { name, began, ended } of history.faults)
+      t.diagnostic(`${began.toFixed(0)}–${ended.toFixed(0)} ms: ${name}`)
     await until(() => isWhole(town), 120_000)
     await clients.stop()
     const stuck = await clients.recovered().then(
@@ -57,8 +59,6 @@ for (let round = 0; round < Number(values.rounds); round++) {
     const contradictions = await clients.readAll()
     const { operations, faults, pauses, failed, calls } = history
     const findings = check(operations, { ...promises, faults, pauses })
-    for (const { name, began, ended } of faults)
-      t.diagnostic(`${began.toFixed(0)}–${ended.toFixed(0)} ms: ${name}`)
     for (const { verdict } of findings) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
     sum.operations += operations.length
     sum.calls += calls
