@@ -1,4 +1,4 @@
-// The commands that scripts run, and those on keys that the store runs itself, with how many arguments each takes.
+// The commands of scripts, and those on keys that the store runs itself, with how many arguments each takes.
 
 const byArguments = [
   'time',
