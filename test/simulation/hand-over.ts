@@ -309,9 +309,10 @@ class Gateway {
   }
 
   /** Without the gateway before, it is up to the service manager. */
-  #hang({ nextEvents }: Channel): void {
+  #hang({ nextEvents, isBroken }: Channel): void {
     this.#schedule.world.note(`${this.process.name} hangs`)
-    nextEvents.once('disconnect', () => this.#schedule.end(this.process))
+    if (isBroken) this.#schedule.end(this.process)
+    else nextEvents.once('disconnect', () => this.#schedule.end(this.process))
   }
 
   async #fail(): Promise<void> {
