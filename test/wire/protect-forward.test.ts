@@ -131,13 +131,17 @@ test("nor through another zone to the same origin, but at other origins the fiel
   const protect = [gateOf(authorizer.url, { copy: ['X-User'] })]
   const open = (name: string, ...members: string[]) =>
     zoneTo(members, { zone: { name, hosts: [`${name}.test`] } })
-  const zones = [open('open', elsewhere.url, origin.url), open('other', elsewhere.url)]
+  const zones = [
+    open('open', elsewhere.url, origin.url),
+    open('other', elsewhere.url),
+    open('named', origin.url.replace('127.0.0.1', 'localhost')),
+  ]
   const edge = await startEdge(t, [origin.url], { route: { protect }, zones })
   const send = (host: string) =>
     edge.ask(`GET / HTTP/1.1\r\nHost: ${host}\r\nX-User: mallory\r\nx_user: mallory\r\n\r\n`)
-  for (const host of ['site.test', 'open.test', 'open.test', 'other.test'])
+  for (const host of ['site.test', 'open.test', 'open.test', 'other.test', 'named.test'])
     assert.equal((await send(host)).status, 200, host)
-  assert.equal(origin.requests.length, 2)
+  assert.equal(origin.requests.length, 3)
   for (const { lines } of origin.requests) assert.doesNotMatch(lines.join(), /mallory/)
   assert.deepEqual(
     elsewhere.requests.map(sent => sent.all('x-user').length),

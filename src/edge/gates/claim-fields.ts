@@ -2,6 +2,7 @@
 
 import type { RouteConfig, ZoneConfig } from '../../config/model/config.ts'
 import type { ClaimField, ProtectConfig } from '../../config/model/protect-config.ts'
+import { isLoopback } from '../../config/shape/host-rules.ts'
 import { type FieldId, field, fieldId, isClaim } from '../../http1/fields/fields.ts'
 import { type Claims, fieldValueOf } from '../../protect/claims.ts'
 import { asRead, HeaderChanges } from '../rewrite/headers.ts'
@@ -39,9 +40,9 @@ function namesOf(protect: ProtectConfig | null): readonly string[] {
     .map(asRead)
 }
 
-/** The scheme makes no other origin of it: one process often serves both. */
+/** Neither the scheme nor another name of loopback makes another origin: one process often serves all. */
 function addressesOf({ pool }: RouteConfig): readonly string[] {
-  return (pool?.origins ?? []).map(({ host, port }) => `${host}:${port}`)
+  return (pool?.origins ?? []).map(({ host, port }) => `${isLoopback(host) ? 'localhost' : host}:${port}`)
 }
 
 function unique(names: readonly string[]): readonly string[] {
