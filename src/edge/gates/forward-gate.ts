@@ -13,7 +13,7 @@ import type { Admission, GateFault, Relayed } from './gate.ts'
 const { getCACertificates } = process.getBuiltinModule('node:tls')
 
 interface ForwardGateParts {
-  /** The fields that no client of the zone may set, as readers see their names. */
+  /** The fields that no client of the route may set, as readers see their names. */
   readonly names: readonly string[]
   readonly isAllowed: (address: string) => boolean
   /** Called for the first failure and each with another reason, and with null once it is over. */

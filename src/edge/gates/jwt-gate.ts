@@ -37,7 +37,7 @@ export class JwtGate {
   #keys: FindKey | null = null
   readonly #verifying = new Map<string, Promise<Admission | GateFault>>()
 
-  /** Throws if the condition does not compile. `names` are the fields that no client of the zone may set. */
+  /** Throws if the condition does not compile. `names` are the fields that no client of the route may set. */
   constructor(config: JwtGateConfig, names: readonly string[], { keySet, clock }: JwtGateParts) {
     this.config = config
     this.#keySet = keySet

@@ -25,7 +25,7 @@ export class SignInGate {
   readonly #outcomes = new WeakMap<SiteSession, Outcome>()
 
   /**
-   * Throws if the condition does not compile. `names` are the fields that no client of the zone may set.
+   * Throws if the condition does not compile. `names` are the fields that no client of the route may set.
    * Without sessions, nobody can be let in.
    */
   constructor(config: SignInGateConfig, names: readonly string[], sessions: KnownSiteSessions | null) {

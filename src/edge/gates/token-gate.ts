@@ -35,7 +35,7 @@ export class TokenGate {
   /** A token that changes is another object. */
   readonly #judged = new WeakMap<Token, Judged>()
 
-  /** `names` are the fields that no client of the zone may set. */
+  /** `names` are the fields that no client of the route may set. */
   constructor(config: TokenGateConfig, names: readonly string[]) {
     this.config = config
     this.#fields = new ClaimFields(config.fields, names)
