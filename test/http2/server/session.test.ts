@@ -983,7 +983,7 @@ test('output is taken in pieces, and whoever writes is told to wait and to go on
   assert.equal(peer.frames().at(-1)!.flags, endStream)
 })
 
-test('the memory of output is used again once more is taken, and not before', () => {
+test('the memory of output is not used again before more is taken', () => {
   const peer = Peer.greeted()
   peer.send(settings([setting.initialWindowSize, 2 ** 30]), windowUpdate(0, 2 ** 30), headers(1))
   peer.frames()
@@ -997,8 +997,6 @@ test('the memory of output is used again once more is taken, and not before', ()
   assert.ok(first.equals(before))
   const second = Buffer.from(peer.session.takeOutput()!)
   assert.equal(bytesOf(framesOf(Buffer.concat([before, second])), 1), 2 * 65_536)
-  peer.session.takeOutput()
-  assert.ok(!first.equals(before))
 })
 
 test('a reset drops what waits, and nothing more is sent', () => {
