@@ -33,7 +33,7 @@ test('the largest batch of bodies that grow most when they are escaped leaves th
   await writer.close()
   const logExport = new LogExport(parts.config, parts)
   t.after(() => logExport.close())
-  await until(() => metrics.exportedEntries.sent.value === 90)
+  await until(() => metrics.exportedEntries.sent.value === 90, 120_000)
   equal(metrics.exportedEntries.dropped.value, 0)
 })
 
