@@ -235,7 +235,7 @@ export function exchangeContract(name: string, place: Place): void {
       const token = credential('refresh_token')
       await store.credentials.put(token)
       const end = credential('ended_family')
-      const line = `refresh ${token.digest} ${end.digest}`
+      const line = `refresh ${token.digest} ${end.digest} ${soon(round)}`
       const byProcess = await Promise.all(consumers.map(consume => consume(line)))
       if (overlap(byProcess)) met++
       const outcomes = byProcess.flat()
@@ -266,9 +266,10 @@ export function exchangeContract(name: string, place: Place): void {
       const end = credential('ended_family')
       const first = refreshOf(token, end, Date.now())
       await store.credentials.exchange(first)
+      const at = soon(round)
       const byProcess = await Promise.all(
         consumers.map((consume, i) =>
-          consume(`once ${i === 0 ? token.digest : first.issued[1]!.digest} ${end.digest}`),
+          consume(`once ${i === 0 ? token.digest : first.issued[1]!.digest} ${end.digest} ${at}`),
         ),
       )
       if (overlap(byProcess)) met++
@@ -383,6 +384,11 @@ export function exchangeContract(name: string, place: Place): void {
       { numRuns: 25 },
     )
   })
+}
+
+/** Returns when processes that are told now should begin, so that all have read it; later in later rounds, as they did not meet in those before. */
+function soon(round: number): number {
+  return performance.timeOrigin + performance.now() + Math.min(2 + round, 50)
 }
 
 type Span = readonly [began: number, ended: number]
