@@ -1,10 +1,11 @@
 // Tests the tests of files that decide about security, money and framing: mutates each, runs its near tests, and lists the mutations
-// that none of them notices. node test/mutants.ts FILE|FOLDER... [--tests FILE,FILE] [--lines 12,40] [--list]
+// that none of them notices. node test/mutants.ts framing|security|money|FILE|FOLDER... [--tests FILE,FILE] [--lines 12,40] [--list]
 
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { root } from './help/source.ts'
+import { decisiveFiles } from './mutants/decisive-files.ts'
 import { dependentsOf, nearTestsOf } from './mutants/near-tests.ts'
 import { type Mutation, mutate, mutationsOf } from './mutants/operators.ts'
 import { reviewed } from './mutants/reviewed.ts'
@@ -34,6 +35,7 @@ const { values, positionals } = parseArgs({
 })
 const lines = values.lines?.split(',').map(Number)
 const sources = positionals
+  .flatMap(name => decisiveFiles[name] ?? name)
   .map(path => relative(root, resolve(path)))
   .flatMap(path =>
     statSync(join(root, path)).isDirectory() ? globSync(`${path}/**/*.ts`, { cwd: root }).sort() : path,
@@ -41,7 +43,7 @@ const sources = positionals
   .map(sourceOf)
   .filter(({ mutations }) => mutations.length > 0)
 if (sources.length === 0) {
-  console.error('name files or folders of src to mutate')
+  console.error('name framing, security, money, or files or folders of src to mutate')
   process.exitCode = 2
 } else if (values.list)
   for (const source of sources) for (const one of source.mutations) console.log(describe(source, one))
