@@ -20,7 +20,7 @@ export function endOfHead(bytes: Buffer, start: number): number {
 export function mayContinue(bytes: Buffer, from: number): boolean {
   for (let i = from; i < bytes.length; i++) {
     const byte = bytes[i]!
-    if (byte === 0 || (byte === lf && (i === 0 || bytes[i - 1] !== cr))) return false
+    if (byte === 0 || (byte === lf && bytes[i - 1] !== cr)) return false
     if (byte === cr && i + 1 < bytes.length && bytes[i + 1] !== lf) return false
   }
   return true

@@ -77,12 +77,23 @@ describe('a chunked body', () => {
     ['a last chunk inside the data', '5\r\n0\r\n\r\n\r\n0\r\n\r\n', '0\r\n\r\n'],
     ['extensions', '5;a=b;c="d e"\r\nhello\r\n0;x\r\n\r\n', 'hello'],
     ['many chunks with extensions', `${'1;a\r\n!\r\n'.repeat(12)}0\r\n\r\n`, '!'.repeat(12)],
+    ['an extension with a backslash that quotes nothing', '5;a\\\r\nhello\r\n0\r\n\r\n', 'hello'],
     ['extensions with quoted quotes', '5;a="\\"\\\\";b="\\;"\r\nhello\r\n0\r\n\r\n', 'hello'],
   ] as const
   for (const [what, text, data] of good)
     test(`reads ${what}`, () => {
       deepEqual(chunked(`${text}GET /`), { state: 'done', data, consumed: text.length, trailers: null })
     })
+
+  test('reads sizes of two to seven digits, whole and byte by byte', () => {
+    for (const digits of ['10', '1a', '2b3', 'C4d5', '1e6f7', '00001A', '00001f3']) {
+      const size = Number.parseInt(digits, 16)
+      for (const line of [[`${digits}\r\n`], [...digits, '\r', '\n']]) {
+        const { state, data } = read('chunked', 0, [...line, 'x'.repeat(size), '\r\n0\r\n\r\n'])
+        deepEqual([state, data.length], ['done', size])
+      }
+    }
+  })
 
   const faulty = [
     ['an empty size where the last chunk should be', ''],

@@ -41,6 +41,7 @@ describe('a trailer section', () => {
     ['a space before a colon', 'X-A : 1\r\n\r\n'],
     ['a line without a colon', 'GET / HTTP/1.1\r\n\r\n'],
     ['a bare LF', 'X-A: 1\nX-B: 2\r\n\r\n'],
+    ['an LF behind a byte in place of the empty line', 'x\n\r\n'],
     ['a bare LF as the empty line', '\nGET / HTTP/1.1\r\n\r\n'],
     ['a bare CR', 'X-A: 1\rX-B: 2\r\n\r\n'],
     ['a NUL', 'X-A: \0\r\n\r\n'],

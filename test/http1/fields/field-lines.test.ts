@@ -82,6 +82,7 @@ describe('readFieldLines', () => {
     ['a bare LF as line end', 'A: b\nC: d\r\n'],
     ['a bare LF inside a value', 'A: b\n\r\n'],
     ['a bare CR as line end', 'A: b\rC: d\r\n'],
+    ['another byte in place of the CR', 'A: b\0\n'],
     ['another byte in place of the LF', 'A: b\rXC: d\r\n'],
     ['a CR before CRLF', 'A: b\r\r\n'],
     ['a NUL inside a value', 'A: b\0c\r\n'],

@@ -51,6 +51,26 @@ describe('heads that a client repeats', () => {
     for (const { ids } of heads.slice(2)) equal(ids, heads[1]!.ids)
   })
 
+  test('share their lines whatever stands before their length, and wherever they lie', () => {
+    for (const blank of ['', ' ', '\t', ' \t'])
+      for (const before of ['', 'x'.repeat(5000)]) {
+        const parser = new RepeatedHead()
+        const text = post('7').replace(': 7', `:${blank}7`)
+        const heads = [1, 2, 3].map(() => parser.parse(...whole(text, before)) as RequestHead)
+        equal(heads[2]!.fields, heads[1]!.fields)
+        equal(heads[2]!.contentLength, 7)
+      }
+  })
+
+  test('are not taken for good in a version that does not allow their lines', () => {
+    const parser = new RepeatedHead()
+    const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+    for (let i = 0; i < 3; i++) equal(parse(parser, chunked).chunked, true)
+    const [bytes, start, end] = whole(chunked.replace('1.1', '1.0'))
+    equal(parser.parse(bytes, start, end, limits), 'bad_request')
+    equal(parser.repeated(bytes, start, limits), null)
+  })
+
   test('are read anew where another line differs, before the length or behind it', () => {
     for (const [x, y] of [
       ['3', '2'],
@@ -76,12 +96,15 @@ describe('heads that a client repeats', () => {
       [4096, true],
       [4097, false],
     ] as const) {
-      const large = get(`/${'a'.repeat(size - get('/').length)}`)
-      for (const before of [get('/'), large]) {
-        const parser = new RepeatedHead()
-        for (const text of [before, before, large]) parser.parse(Buffer.from(text), 0, text.length, wide)
-        equal(parser.repeated(Buffer.from(large), 0, wide) !== null, isKept)
-      }
+      const filler = 'a'.repeat(size - get('/').length)
+      for (const large of [get(`/${filler}`), get('/').replace('X: ', `X: ${filler}`)])
+        for (const before of [get('/'), large]) {
+          const parser = new RepeatedHead()
+          for (const text of [before, before, large]) parser.parse(Buffer.from(text), 0, text.length, wide)
+          equal(parser.repeated(Buffer.from(large), 0, wide) !== null, isKept)
+          const isFirstKept = isKept === (before === large)
+          equal(parser.repeated(Buffer.from(before + large), 0, wide) !== null, isFirstKept)
+        }
     }
   })
 

@@ -52,6 +52,8 @@ describe('a status line', () => {
     ['a NUL in the reason', 'HTTP/1.1 200 O\0K'],
     ['a bare CR in the reason', 'HTTP/1.1 200 O\rK'],
     ['a bare LF as its end', 'HTTP/1.1 200 OK\nX: a'],
+    ['a bare CR as its end', 'HTTP/1.1 200 OK\rxX: a'],
+    ['a NUL in place of the CR at its end', 'HTTP/1.1 200 OK\0\nX: a'],
   ] as const
   for (const [hole, line] of bad)
     test(`is refused for ${hole}`, () => equal(parse(`${line}\r\n\r\n`), 'unparsable'))
@@ -97,6 +99,26 @@ describe('the fields of an answer', () => {
     deepEqual([plain.upgrade, plain.contentType, plain.contentEncoding], [null, null, null])
     deepEqual([plain.hasCacheControl, plain.neverIndexed], [false, false])
   })
+
+  for (const [line, told] of [
+    ['Content-Length: 1', { contentLength: 1 }],
+    ['Transfer-Encoding: chunked', { chunked: true }],
+    ['Connection: timeout=5', { connection: 'timeout=5', hopByHop: new Set(['timeout=5']) }],
+    ['Connection: a\r\nConnection: b', { connection: 'a, b', hopByHop: new Set(['a', 'b']) }],
+    ['Keep-Alive: timeout=5', { keepAliveTimeout: 5 }],
+    ['Upgrade: x', { upgrade: 'x' }],
+    ['Date: NTLM', { hasDate: true }],
+    ['WWW-Authenticate: Basic', {}],
+    ['Persistent-Auth: false', {}],
+    ['Content-Encoding: x', { contentEncoding: 'x' }],
+    ['Content-Type: x', { contentType: 'x' }],
+  ] as const)
+    test(`tell of nothing else: ${line.replace('\r\n', ', ')}`, () => {
+      const plain = { ...accepted('HTTP/1.1 200 OK\r\n\r\n') }
+      equal(plain.isEventStream, false)
+      const { fields, ids } = plain
+      deepEqual({ ...accepted(`HTTP/1.1 200 OK\r\n${line}\r\n\r\n`), fields, ids }, { ...plain, ...told })
+    })
 
   for (const [lines, authenticates] of [
     ['X: NTLM', false],
@@ -232,7 +254,7 @@ describe('parseResponseHead', () => {
     const bytes = Buffer.from(`${first}HTTP/1.1 200 OK\r\nX: y\r\n\r\nbody`, 'latin1')
     const head = parseResponseHead(bytes, first.length, endOfHead(bytes, first.length))
     ok(typeof head !== 'string')
-    deepEqual([head.status, head.fields], [200, ['X', 'y']])
+    deepEqual([head.status, head.reason, head.fields], [200, 'OK', ['X', 'y']])
   })
 
   test('gives what crosses exactly as it was sent', () => {
