@@ -143,5 +143,7 @@ async function load(file: string, number: number, run: Run): Promise<void> {
 }
 
 function tell(value: Covered | Verdict): void {
-  writeSync(3, `${JSON.stringify(value)}\n`)
+  // These two end lines for who reads them, and names of tests may have them.
+  const line = JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+  writeSync(3, `${line}\n`)
 }

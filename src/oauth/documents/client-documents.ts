@@ -4,7 +4,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { nextRay } from '../../base/ids/ray.ts'
 import { day, minute } from '../../base/units.ts'
-import { limitOf } from '../../limits/limit.ts'
+import { type Limit, limitOf } from '../../limits/limit.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Logger } from '../../log/log.ts'
 import type { PeopleMetrics } from '../../metrics/counters/people-metrics.ts'
@@ -164,20 +164,19 @@ export class ClientDocuments {
   }
 
   async #excess(stored: string | null, host: string, sender: string | null): Promise<DocumentFault | null> {
-    const { limiter } = this.#parts
-    const spent =
+    const spent: readonly (readonly [Limit, string])[] =
       stored === null
-        ? [
-            ...(sender === null ? [] : [await limiter.spend(ofSender, sender)]),
-            await limiter.spend(ofHost, host),
-          ]
-        : [await limiter.spend(ofClient, stored)]
-    if (spent.every(({ isAllowed }) => isAllowed)) return null
-    const wait = Math.ceil(Math.max(...spent.map(({ wait }) => wait)) / 1000)
-    return {
-      fault: 'busy',
-      reason: `too many documents were fetched for you, or from ${host}; try again in ${wait} s`,
+        ? [...(sender === null ? [] : [[ofSender, sender] as const]), [ofHost, host]]
+        : [[ofClient, stored]]
+    // Who is refused takes nothing from the host, so that others can have its documents fetched.
+    for (const [limit, key] of spent) {
+      const { isAllowed, wait } = await this.#parts.limiter.spend(limit, key)
+      if (isAllowed) continue
+      const seconds = Math.ceil(wait / 1000)
+      const reason = `too many documents were fetched for you, or from ${host}; try again in ${seconds} s`
+      return { fault: 'busy', reason }
     }
+    return null
   }
 
   async #settle(

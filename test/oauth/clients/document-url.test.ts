@@ -2,13 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { anyUrl } from '../../help/any-text.ts'
-import { documentIdOf, documentUrlFault, isOnHosts } from '../../../src/oauth/clients/document-url.ts'
+import {
+  clientIdOf,
+  documentIdOf,
+  documentUrlFault,
+  isOnHosts,
+  storedIdOf,
+} from '../../../src/oauth/clients/document-url.ts'
 
 const good = 'https://app.example/oauth/client.json'
 
 test('the URL of a document is https with a path, and written in one way only', () => {
   assert.equal(documentUrlFault(good), null)
   assert.equal(documentUrlFault('https://app.example:8443/c'), null)
+  assert.equal(documentUrlFault(`https://app.example/${'c'.repeat(235)}`), null)
   const faulty: readonly (readonly [string, RegExp])[] = [
     ['http://app.example/c', /must begin with https/],
     ['https://app.example', /must have a path/],
@@ -33,9 +40,15 @@ test('the URL of a document is https with a path, and written in one way only', 
     ['https://0x7f.1/c', /must be written as https:\/\/127.0.0.1\/c/],
     ['https://app.example/%63', /must be written as https:\/\/app.example\/c/],
     ['https://app.example/\u202ec', /printable ASCII/],
-    [`https://app.example/${'c'.repeat(240)}`, /at most 255 bytes/],
+    [`https://app.example/${'c'.repeat(236)}`, /at most 255 bytes/],
   ]
   for (const [url, rule] of faulty) assert.match(documentUrlFault(url) ?? 'none', rule, url)
+})
+
+test('a client is stored by an id, and known to all others by the URL of its document', () => {
+  const [id, document] = ['f'.repeat(32), { url: good, scope: null, keys: [], fetchedAt: 0, expiresAt: 1 }]
+  assert.deepEqual([storedIdOf(good), storedIdOf(id)], [documentIdOf(good), id])
+  assert.deepEqual([clientIdOf({ id: documentIdOf(good), document }), clientIdOf({ id })], [good, id])
 })
 
 test('a URL that is accepted is what a parser writes, and nothing of it is lost', () => {

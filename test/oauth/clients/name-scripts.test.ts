@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { latinLike, mixedScripts } from '../../../src/oauth/clients/name-scripts.ts'
+import { latinLike, mixedScripts, scriptDoubts } from '../../../src/oauth/clients/name-scripts.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 
 const scriptsIn = (name: string) =>
@@ -52,6 +52,16 @@ test('a name all in letters that look like Latin ones has its script told', () =
     ['Cаrt', null],
   ] as const)
     assert.equal(latinLike(name), script, name)
+})
+
+test('people are warned of a name that may imitate another one, and of no other', () => {
+  const rows: readonly (readonly [string, readonly string[]])[] = [
+    ['Pаypal', ['has letters of several scripts, Latin and Cyrillic (а), and may imitate another name']],
+    ['Сорос', ['is all in Cyrillic letters, which can look like Latin ones']],
+    ['Cart', []],
+    ['東京 LINE', []],
+  ]
+  for (const [name, doubts] of rows) assert.deepEqual(scriptDoubts(name), doubts, name)
 })
 
 test('whatever a name is, at most five letters of each script are told, and ASCII mixes nothing', () => {

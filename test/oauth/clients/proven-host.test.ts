@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { leadsToProven, otherHostIn, provenHostOf } from '../../../src/oauth/clients/proven-host.ts'
+import { everybody } from '../../../src/store/records/people.ts'
+import {
+  hasKnownPublisher,
+  leadsToProven,
+  otherHostIn,
+  provenHostOf,
+  shownNameOf,
+} from '../../../src/oauth/clients/proven-host.ts'
 import { clientWith, verificationWith } from './client-with.ts'
 
 test('a host is proven once DNS has verified it, as long as the client names it', () => {
@@ -11,6 +18,25 @@ test('a host is proven once DNS has verified it, as long as the client names it'
     assert.equal(provenHostOf({ ...client, clientUri: null }), null)
   }
   assert.equal(provenHostOf(clientWith()), null)
+})
+
+test('the publisher of a document is its host, and is known to nobody: anybody may publish one', () => {
+  const url = 'https://app.example:8443/client.json'
+  const document = { url, scope: null, keys: [], fetchedAt: 0, expiresAt: 1 }
+  const described = clientWith({ account: everybody, visibility: 'public', document })
+  assert.equal(provenHostOf(described), 'app.example')
+  assert.equal(shownNameOf(described), 'app.example (A client)')
+  const proven = { clientUri: 'https://app.example/', verification: verificationWith({ status: 'verified' }) }
+  for (const [client, isKnown] of [
+    [described, false],
+    [{ ...described, ...proven }, false],
+    [clientWith(), false],
+    [clientWith({ visibility: 'public' }), true],
+    [clientWith(proven), true],
+    [clientWith({ ...proven, verification: null }), false],
+  ] as const)
+    assert.equal(hasKnownPublisher(client), isKnown)
+  assert.equal(shownNameOf(clientWith(proven)), 'A client')
 })
 
 test('a redirect leads to the proven host, or to a name below it, over https', () => {

@@ -55,6 +55,7 @@ test('the page lists what is missing, and what to do after a failed verification
       for (const { sentence } of missingOf({ ...complete, ...lack })) {
         assert.match(sentence, new RegExp(`\\b${member}\\b.*[^.]$`))
         assert.equal(/failed: send client_uri again/.test(sentence), lack.verification?.status === 'failed')
+        assert.equal(/^client_uri must be set/.test(sentence), lack.clientUri === null)
       }
 })
 
