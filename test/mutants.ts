@@ -144,19 +144,21 @@ async function judge(source: Source, batch: readonly Wanting[]): Promise<Readonl
   const runs = batch.map(({ number, tests }) => ({ mutation: source.mutations[number]!, tests }))
   const verdicts: Verdict[] = []
   const job: Job = { kind: 'mutate', source: source.path, copied: dependentsOf(source.path), runs }
-  const maxCpu = 5_000 + 5 * Math.max(...batch.map(({ cpu }) => cpu))
+  const maxCpu = 2_000 + 3 * Math.max(...batch.map(({ cpu }) => cpu))
   const isHung = await work<Verdict>(job, maxCpu, verdict => verdicts.push(verdict))
   const [first] = batch
-  if (batch.length === 1)
+  const ended = verdicts.length
+  if (ended === 0 || batch.length === 1)
     return new Map([[first!, verdicts[0] ? outcomeOf(verdicts[0]) : isHung ? 'hung' : 'caught']])
+  // Those before one that ended the process are tried again without it.
+  if (ended < batch.length) return judge(source, batch.slice(0, ended))
   const isSound = verdicts[batch.length]?.failed === false
   const judged = new Map<Wanting, Outcome>()
   for (const [i, one] of batch.entries()) {
-    const verdict = verdicts[i]
-    // A failure that may be left from an earlier run, or the end of the process, is tried again in a process of its own.
-    const isClear = verdict && (isSound || !verdict.failed)
+    const verdict = verdicts[i]!
+    // A failure that may be left from an earlier run is tried again in a process of its own.
+    const isClear = isSound || !verdict.failed
     judged.set(one, isClear ? outcomeOf(verdict) : (await judge(source, [one])).get(one)!)
-    if (!verdict) break
   }
   return judged
 }
