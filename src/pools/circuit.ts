@@ -38,7 +38,7 @@ export class Circuit {
    * the shortest ejection.
    */
   admits(now: number): boolean {
-    return this.isClosed || (now >= this.openUntil && (this.#trial === null || now >= this.#trialUntil))
+    return now >= this.openUntil && (this.#trial === null || now >= this.#trialUntil)
   }
 
   /** Registers a request that is about to be sent; false if it may not be. */
