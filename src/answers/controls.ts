@@ -5,8 +5,6 @@ import type { Reading } from '../base/text/quantity.ts'
 /** Bounds of the time for which a response is reused: seconds, up to 31 days. */
 export const minTtl = 60
 export const maxTtl = 31 * 86_400
-/** Seconds for calls with a key of their caller, if nobody sets a time. */
-export const ttlOfOwnKey = 300
 
 export interface CacheControls {
   /** Seconds. */
