@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bucketsOf, type CallFacts, isGoverned, rulesOfGateway } from '../../src/budgets/buckets.ts'
+import { bucketsOf, type CallFacts, callerOf, isGoverned, rulesOfGateway } from '../../src/budgets/buckets.ts'
 import type { Criterion, SpendRule } from '../../src/store/records/budget-rule.ts'
 import type { Gateway, Token } from '../../src/store/records/records.ts'
 import { anyCharacter } from '../help/any-text.ts'
@@ -162,6 +162,7 @@ test('filters take exact values; models with their provider or without, people b
   assert.ok(!governs({ metadata: { none: only('null') } }))
   assert.ok(!governs({ metadata: { toString: only('x') } }))
   assert.ok(!governs({ metadata: { team: only('search') } }, { metadata: null }))
+  assert.ok(!governs({ metadata: { team: only('Search') } }), 'which is another value')
   assert.ok(governs({ token: only(plain.id) }))
   assert.ok(!governs({ token: only(plain.id) }, {}, null))
   assert.ok(governs({ token: only('d'.repeat(32)) }, {}, acting))
@@ -191,6 +192,8 @@ test('each value of a partition has a bucket, and so have calls without one', ()
   assert.equal(keyOf(rule({ app: partition }), {}, own), keyOf(rule({ app: partition }), {}, null))
   const team = (value: string | null) => ({ metadata: { team: value, stage: 'x' } })
   distinct({ metadata: { team: partition } }, [{}], [team('')], [team(null)], [team('x')], [team('-')])
+  const inherited = rule({ metadata: { toString: partition } })
+  assert.equal(keyOf(inherited), keyOf(inherited, { metadata: null }))
   const both = { metadata: { team: partition, stage: partition } }
   const pair = (team: string, stage: string) => ({ metadata: { team, stage } })
   distinct(both, [pair('a', 'b')], [pair('b', 'a')], [pair('', 'ab')], [pair('ab', '')], [pair('1:a', 'b')])
@@ -201,6 +204,10 @@ test('each value of a partition has a bucket, and so have calls without one', ()
     [{ metadata: { stage: '-' } }],
     [{ metadata: null }],
   )
+})
+
+test('a token of nobody is told by itself alone', () => {
+  assert.deepEqual(callerOf(plain), { token: plain.id, app: null, user: null, email: null })
 })
 
 test('the rules of a token come after those of the gateway, and count on all gateways together', () => {

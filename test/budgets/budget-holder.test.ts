@@ -305,8 +305,13 @@ test('what would become of a call is foretold, and nothing is reserved for that'
     return holder.foretell('account', charges, amounts)
   }
   assert.equal(await foretold(charge(1_000)), null)
-  assert.equal((await foretold(charge(1_001)))?.reason, 'never')
+  const never = async () => {
+    const refusal = await foretold(charge(1_001))
+    return [refusal?.reason, refusal?.spent]
+  }
+  assert.deepEqual(await never(), ['never', 0])
   const call = await admitted(holder, charge(600))
+  assert.deepEqual(await never(), ['never', place.sum().leased])
   const other = await admitted(place.another(), charge(300))
   const steps = place.steps.length
   const over = await foretold(charge(10, { bucket: 'c' }), charge(101))
@@ -324,6 +329,8 @@ test('what would become of a call is foretold, and nothing is reserved for that'
   assert.equal(place.steps.length, steps + 1)
   place.fails = 'before'
   assert.equal((await foretold(charge(100)))?.reason, 'store_unreachable')
+  assert.equal(await foretold(charge(5)), null, 'what is lent already needs no store')
+  assert.equal((await foretold(charge(5), charge(5, { bucket: 'c' })))?.reason, 'store_unreachable')
   assert.equal(await foretold(charge(100, { whenUnreachable: 'open' })), null)
   for (const one of [call, other, running]) one.settle([0])
 })
