@@ -113,6 +113,30 @@ test('an order that has expired since is given up for a new one', async t => {
   assert.deepEqual([server.orders.length, second.results], [2, ['issued']])
 })
 
+for (const [how, age, orders] of [
+  ['less than a day is gone on with', day - minute, 1],
+  ['more than a day is given up for a new one', day + minute, 2],
+] as const)
+  test(`an order that was left for ${how}`, async t => {
+    const [server, store] = [await AcmeServer.start(t), await memory(t)]
+    const validating = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    server.beforeValidation = () => {
+      validating.resolve()
+      return held.promise
+    }
+    const first = await Machine.start(t, { server, store })
+    await validating.promise
+    await first.stop()
+    server.beforeValidation = async () => {}
+    held.resolve()
+    const clock = new LeapingClock()
+    clock.advance(age)
+    const second = await Machine.start(t, { server, store, clock })
+    await second.settled()
+    assert.deepEqual([server.orders.length, second.results], [orders, ['issued']])
+  })
+
 test('a machine that is gone without a word is followed after a while, and cannot write any more', async t => {
   const [server, store] = [await AcmeServer.start(t), await memory(t)]
   const machine = await Machine.start(t, { server, store, hosts: [] })
