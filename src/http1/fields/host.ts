@@ -12,8 +12,8 @@ export function hostName(value: string): string | null {
   const colon = value.indexOf(':')
   if (colon !== -1 && !isPort(value, colon + 1)) return null
   let end = colon === -1 ? value.length : colon
-  if (end > 1 && value.charCodeAt(end - 1) === 0x2e) end--
-  if (end === 0 || end > 253 || !hasLabels(value, end)) return null
+  if (value.charCodeAt(end - 1) === 0x2e) end--
+  if (end > 253 || !hasLabels(value, end)) return null
   const name = end === value.length ? value : value.slice(0, end)
   return name.toLowerCase()
 }

@@ -10,6 +10,7 @@ import {
   equalsIgnoreCase,
   field,
   fieldId,
+  firstValue,
   isClaim,
   isSettable,
   listHas,
@@ -133,6 +134,7 @@ describe('fieldId', () => {
       'X-Real~IP',
       'Content.Length',
       'X.Forwarded-Port',
+      'X-Forwarded-*',
       'X-Forwarded-Client.Cert',
     ])
       equal(fieldId(name), field.twin)
@@ -158,6 +160,10 @@ describe('fieldId', () => {
       'x.custom',
       'ho.t',
       'contentxlength',
+      'contentAlength',
+      'contentZlength',
+      'content0length',
+      'content9length',
     ])
       equal(fieldId(name), field.other)
   })
@@ -385,6 +391,12 @@ describe('crossingLines', () => {
     equal(crossingLines(message(['Cookie', 'gatehouse=s'])), '')
   })
 
+  test('leaves out the trace where it is not wanted, whose state may have any key', () => {
+    const fields = ['traceparent', '00-a', 'X', '1', 'tracestate', 'gatehouse=s']
+    equal(crossingLines(message(fields), false), 'X: 1\r\n')
+    equal(crossingLines(message(fields)), 'traceparent: 00-a\r\nX: 1\r\ntracestate: gatehouse=s\r\n')
+  })
+
   test('leaves out what Connection names, in any case', () => {
     const fields = ['X-Mine', '1', 'X-Yours', '2', 'X-MINE', '3', 'Accept', '*/*']
     equal(crossingLines(message(fields, ['x-mine', 'accept'])), 'X-Yours: 2\r\n')
@@ -412,7 +424,15 @@ describe('equalsIgnoreCase', () => {
   test('takes no other letter for one of ASCII', () => {
     equal(equalsIgnoreCase('\u212aeep-alive', 'keep-alive'), false)
     equal(equalsIgnoreCase('keep\ralive', 'keep-alive'), false)
+    equal(equalsIgnoreCase('gate^house', 'gate~house'), false)
   })
+})
+
+test('the value of a field is that of its first line', () => {
+  const fields = ['A', '1', 'b', 'a', 'B', '3']
+  equal(firstValue(fields, 'a'), '1')
+  equal(firstValue(fields, 'b'), 'a')
+  equal(firstValue(fields, 'c'), null)
 })
 
 describe('listHas', () => {
