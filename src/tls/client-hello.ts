@@ -56,7 +56,7 @@ export function readClientHello(bytes: Buffer): ClientHello | ClientHelloFault |
   // TLS 1.2 allows hellos without extensions.
   if (reader.isAtEnd) return reader.isBeyond ? 'client_hello' : helloIn(suites, reader)!
   const hello = helloIn(suites, reader.part(reader.number(2)))
-  return hello === null || reader.isBeyond || !reader.isAtEnd ? 'client_hello' : hello
+  return hello === null || !reader.isAtEnd ? 'client_hello' : hello
 }
 
 /** Joins the handshake message from its records (RFC 8446 section 5.1). */
@@ -93,7 +93,7 @@ function helloIn(suites: Reader, extensions: Reader): ClientHello | null {
   let serverName: string | null = null
   let isValidation = false
   let ticket: Buffer | null = null
-  while (!extensions.isAtEnd && !extensions.isBeyond) {
+  while (!extensions.isAtEnd) {
     const type = extensions.number(2)
     const content = extensions.part(extensions.number(2))
     if (type === serverNameExtension) {
@@ -155,7 +155,7 @@ function hostNameIn(content: Reader): string | null {
   const list = content.part(content.number(2))
   const type = list.number(1)
   const name = list.text(list.number(2))
-  const isWhole = content.isAtEnd && list.isAtEnd && !content.isBeyond && !list.isBeyond
+  const isWhole = content.isAtEnd && list.isAtEnd && !list.isBeyond
   return isWhole && type === hostNameType && /^[!-~]+$/.test(name) ? name.toLowerCase() : null
 }
 

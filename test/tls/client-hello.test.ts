@@ -80,6 +80,15 @@ test('an authority that validates a host is known by its only protocol', async t
     const read = readClientHello(bytes) as ClientHello
     assert.deepEqual([read.serverName, read.isValidation, read.ticket], [servername, isValidation, null])
   }
+  const only = '\x00\x0b\x0aacme-tls/1'
+  for (const [list, isValidation] of [
+    [only, true],
+    [`${only}\x00`, false],
+  ] as const) {
+    const extension = Buffer.concat([Buffer.from([0, 16, 0, list.length]), Buffer.from(list)])
+    assert.equal((readClientHello(hello(extension)) as ClientHello).isValidation, isValidation)
+  }
+  assert.equal((readClientHello(hello(null)) as ClientHello).isValidation, false)
 })
 
 test('what a client offers is read as OpenSSL writes it', async t => {
@@ -101,6 +110,10 @@ test('what a client offers is read as OpenSSL writes it', async t => {
   assert.deepEqual([old.offer.versions, old.offer.isBound], [[], true])
   const bare = (readClientHello(hello(null)) as ClientHello).offer
   assert.deepEqual([bare.suites, bare.groups, bare.versions, bare.isBound], [[0], [], [], false])
+  // Extensions 10 and 43 without content, and one that nobody knows.
+  const empty = hello(Buffer.from([0, 10, 0, 0, 0, 43, 0, 0, 99, 99, 0, 0]))
+  const { groups, versions, isBound } = (readClientHello(empty) as ClientHello).offer
+  assert.deepEqual([groups, versions, isBound], [[], [], false])
 })
 
 test('the ticket of a session is read as the server has sealed it', async t => {
@@ -121,6 +134,8 @@ test('the ticket of a session is read as the server has sealed it', async t => {
   ])
   assert.deepEqual(ticketIn(hello(before13)), ticket)
   assert.deepEqual(ticketIn(hello(Buffer.concat([serverName('a.example'), from13]))), ticket)
+  const another = Buffer.concat([lengths(35, 3), Buffer.from('old')])
+  assert.deepEqual(ticketIn(hello(Buffer.concat([from13, another]))), ticket)
   assert.equal(ticketIn(hello(lengths(35, 0))), null)
   for (const broken of [lengths(41, 0), lengths(41, 2, 9), lengths(41, 4, 2, 9)])
     assert.equal(ticketIn(hello(broken)), null)
@@ -135,15 +150,26 @@ test('a hello in pieces is read once it is whole, in any number of records up to
     const parts = Array.from({ length: count }, (_, i) => message.subarray(i * size, (i + 1) * size))
     return Buffer.concat(parts.map(record))
   }
-  for (const count of [2, 3, 16]) assert.equal(nameIn(inRecords(count)), 'shop.example')
-  assert.equal(readClientHello(inRecords(40)), 'client_hello')
+  for (const count of [2, 3]) assert.equal(nameIn(inRecords(count)), 'shop.example')
+  const behindShort = (count: number) => {
+    const short = Array.from({ length: count }, (_, i) => record(message.subarray(i, i + 1)))
+    return Buffer.concat([...short, record(message.subarray(count))])
+  }
+  assert.equal(nameIn(behindShort(15)), 'shop.example')
+  assert.equal(readClientHello(behindShort(16)), 'client_hello')
+  for (const [at, value] of [
+    [6, 23],
+    [7, 2],
+  ] as const)
+    assert.equal(readClientHello(behindShort(1).fill(value, at, at + 1)), 'client_hello')
 })
 
 test('bytes that are not TLS are recognized at once', () => {
   for (const text of ['G', 'GET / HTTP/1.1\r\n', '\x80\x2e\x01\x03\x01', '\x16\x02', 'SSH-2.0-x'])
     assert.equal(readClientHello(Buffer.from(text, 'latin1')), 'not_tls', JSON.stringify(text))
   assert.equal(readClientHello(Buffer.from([22, 3, 1, 0, 0])), 'client_hello')
-  assert.equal(readClientHello(record(Buffer.from([2, 0, 0, 0]))), 'client_hello')
+  assert.equal(readClientHello(record(Buffer.from([2]))), 'client_hello')
+  assert.equal(readClientHello(hello(null).fill(2, 5, 6)), 'client_hello')
 })
 
 test('a hello that could be read in two ways is refused', () => {
@@ -158,7 +184,10 @@ test('a hello that could be read in two ways is refused', () => {
     'a name with a space': serverName('a example'),
     'a name with a zero': serverName('a\0b'),
     'a name beyond ASCII': serverName(Buffer.from('ä.example')),
-    'a list that is longer than its extension': Buffer.from([0, 0, 0, 4, 0, 9, 0, 0]),
+    'two names in a list': Buffer.from([0, 0, 0, 10, 0, 8, 0, 0, 1, 0x61, 0, 0, 1, 0x62]),
+    'bytes behind a list': Buffer.from([0, 0, 0, 7, 0, 4, 0, 0, 1, 0x61, 0]),
+    'a list that is longer than its extension': Buffer.from([0, 0, 0, 6, 0, 5, 0, 0, 1, 0x61]),
+    'a name that is longer than its list': Buffer.from([0, 0, 0, 6, 0, 4, 0, 0, 2, 0x61]),
     'an extension that is longer than the hello': Buffer.from([0, 5, 0, 9, 1]),
     'half an extension': Buffer.from([0]),
   }
