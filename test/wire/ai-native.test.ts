@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { type AiEdge, call, completion, json, startAi } from '../help/ai.ts'
-import { codeOf } from '../help/edge.ts'
+import { codeOf, zoneTo } from '../help/edge.ts'
+import { startIssuer } from '../help/issuer.ts'
 import { deadOrigin, ok, startResponder } from '../help/origin.ts'
 import { chunks } from '../help/raw.ts'
 
@@ -50,6 +51,37 @@ test('no field for the gateway reaches a provider, whatever its spelling', async
   assert.equal(request.field('authorization'), 'Bearer sk-own')
   assert.equal(request.field('openai-beta'), 'assistants=v2')
   assert.equal(request.field('host'), new URL(provider.url).host)
+})
+
+test('what a gate before the origin of a provider sets, no caller sends to it', async t => {
+  const [provider, other] = [
+    await startResponder(t, json(completion)),
+    await startResponder(t, json(completion)),
+  ]
+  const { gate } = await startIssuer(t)
+  const protect = [{ ...gate, fields: ['X-User', 'X-Api-Key'].map(name => ({ name, claim: 'sub' })) }]
+  const zones = [zoneTo([provider.url.replace('127.0.0.1', 'localhost')], { route: { protect } })]
+  const ai = await startAi(
+    t,
+    { openai: { url: provider.url, keys: ['sk-ours'] }, anthropic: other.url },
+    { zones },
+  )
+  const send = (name: string, ...lines: string[]) =>
+    ai.edge.ask(
+      call(`${ai.native(name)}/v1/models`, '{}', `svc-aig-authorization: Bearer ${ai.token}`, ...lines),
+    )
+  const forged = ['X-User: mallory', 'x_user: mallory', 'x-api-key: sk-mallory', 'X-Other: yes']
+  for (const name of ['openai', 'anthropic', 'openai'])
+    assert.equal((await send(name, ...forged)).status, 200, name)
+  for (const sent of provider.requests) {
+    assert.doesNotMatch(sent.lines.join(), /mallory/)
+    assert.deepEqual([sent.field('authorization'), sent.field('x-other')], ['Bearer sk-ours', 'yes'])
+  }
+  assert.equal(provider.requests.length, 2)
+  assert.deepEqual(
+    [other.requests[0]!.field('x-user'), other.requests[0]!.field('x-api-key')],
+    ['mallory', 'sk-mallory'],
+  )
 })
 
 test('a configured key is used for a caller that sends none', async t => {

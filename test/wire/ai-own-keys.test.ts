@@ -17,6 +17,8 @@ import type { ProviderKey } from '../../src/store/records/records.ts'
 import { type AiEdge, type AiSettings, call, completion, json, secrets, startAi } from '../help/ai.ts'
 import { ManualClock } from '../help/clock.ts'
 import { startDns } from '../help/dns.ts'
+import { zoneTo } from '../help/edge.ts'
+import { startIssuer } from '../help/issuer.ts'
 import { startOrigin } from '../help/origin.ts'
 import { busySecond, until } from '../help/until.ts'
 import { temporaryFile } from '../store/sqlite/temporary-file.ts'
@@ -179,6 +181,19 @@ test('a provider of the account is reached where the network is allowed, with it
   const { version, record } = (await ai.store.customProviders.get(ai.account, 'mine'))!
   await ai.store.customProviders.replace({ ...record, isEnabled: false }, version)
   assert.equal((await ask('custom-mine/m')).status, 404)
+})
+
+test('nor does an account set what a gate before the same origin sets', async t => {
+  const { port, requests } = await startSecure(t, 'localhost')
+  const { gate } = await startIssuer(t)
+  const protect = [{ ...gate, fields: [{ name: 'X-User', claim: 'sub' }] }]
+  const zones = [zoneTo([`http://127.0.0.1:${port}`], { route: { protect } })]
+  const { ai, ask } = await start(t, { ...anyLocal, zones })
+  const headers = ['X_User', 'mallory', 'X-Team', 'a']
+  await ai.store.customProviders.insert(customOf(ai, { url: `https://localhost:${port}/v1`, headers }))
+  assert.equal((await ask('custom-mine/m', 'X-User: mallory')).status, 200)
+  assert.doesNotMatch(JSON.stringify(requests), /mallory/)
+  assert.equal(requests[0]!.headers['x-team'], 'a')
 })
 
 const anyLocal = { ai: { customNetworks: ['127.0.0.0/8', '::1'] } }

@@ -18,6 +18,7 @@ import type { Provider, Providers } from '../../ai/providers/providers.ts'
 import type { MadeKey } from '../cloud-keys/made-key.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiTarget } from '../../ai/target.ts'
+import type { HeaderChanges } from '../rewrite/headers.ts'
 import { type AiFields, aiFieldsOf, findMisplaced } from './request-fields.ts'
 import type { CompiledGuard } from '../../guard/compiled-guard.ts'
 import type { GuardReport } from '../../guard/report.ts'
@@ -56,6 +57,8 @@ export class AiExchange {
   /** Counted against the shared limit. */
   gatheredBytes = 0
   provider: Provider | null = null
+  /** Removes what callers must not send to the provider; null for nothing. */
+  withheld: HeaderChanges | null = null
   calls: ProviderCalls | null = null
   /** All providers that the call may name, if the account has any of its own and they matter. */
   ownProviders: Providers | null = null

@@ -83,6 +83,7 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     if (!crosses(ids[i]!, 'request') || isNotForwarded(name) || hopByHop?.has(name.toLowerCase())) continue
     if (ai.providerDialect !== null && isOfOtherApi(name, ai.providerDialect)) continue
     if (isTraced && isTraceField(ids[i]!)) continue
+    if (ai.withheld?.concerns(name)) continue
     if (ai.idempotencyKey !== null && isIdempotencyKey(name)) continue
     if (ai.isRouted && ids[i] === field.other && !isForProvider(name, ai)) continue
     const line = `${name}: ${fields[2 * i + 1]}\r\n`
@@ -124,6 +125,7 @@ function startsWith(name: string, prefix: string): boolean {
 export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchange): boolean {
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!
+    if (ai.withheld?.concerns(name)) continue
     if (!isOneOf(name, credentials) || callersCredential(ai, name, fields[i + 1]!, name) === '') continue
     if (!hopByHop?.has(name.toLowerCase())) return true
   }

@@ -82,6 +82,7 @@ export function sendTo(
   if (own !== null && 'error' in own) return own
   ai.allowance = allowance
   ai.provider = provider
+  ai.withheld = route.withheld
   ai.path = path
   // Some providers have public lists of models, and a WebSocket handshake may bring a key as a subprotocol.
   const isOwnOnly = own === null && ai.gateway!.byokOnly === true

@@ -13,7 +13,7 @@ import type { Encoding } from '../encoding/encoders.ts'
 import { decideCompression } from '../compression/decide.ts'
 import type { Exchange, ResponseSink } from '../exchange/exchange.ts'
 import type { Lease } from '../origin/lease.ts'
-import { remainingTrailers } from '../rewrite/headers.ts'
+import { remainingFields } from '../rewrite/headers.ts'
 import { EventStream } from '../exchange/event-stream.ts'
 import { guardResponse, type ResponseGuard } from '../guard/guard-response.ts'
 import { type HeldResponse, holdResponse } from '../guard/held-response.ts'
@@ -173,7 +173,7 @@ export class Relaying {
 
   /** False while some is still to be compressed, which then finishes the exchange. */
   end(trailers: string[] | null): boolean {
-    this.#sink.end(remainingTrailers(this.#x.responseChanges, trailers))
+    this.#sink.end(remainingFields(this.#x.responseChanges, trailers))
     return this.#compressed?.isFinishing !== true
   }
 

@@ -2,13 +2,13 @@
 
 import type { Exchange } from '../exchange/exchange.ts'
 import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced-tokens.ts'
-import { remainingTrailers } from '../rewrite/headers.ts'
+import { remainingFields } from '../rewrite/headers.ts'
 
 /** Returns the trailers for the origin, without our credentials; none for providers. */
 export function trailersOf(x: Exchange): string[] | null {
   if (x.requestBody.trailers === null || x.ai !== null) return null
-  const claimless = remainingTrailers(x.admission?.changes ?? null, x.requestBody.trailers)
-  const trailers = remainingTrailers(x.requestChanges, claimless)
+  const claimless = remainingFields(x.admission?.changes ?? null, x.requestBody.trailers)
+  const trailers = remainingFields(x.requestChanges, claimless)
   return trailers === null ? null : withoutOurs(trailers)
 }
 

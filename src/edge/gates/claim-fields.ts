@@ -1,6 +1,6 @@
 // The request fields that a gate sets from claims, and those that it removes: no client may set them.
 
-import type { RouteConfig, ZoneConfig } from '../../config/model/config.ts'
+import type { OriginConfig, RouteConfig, ZoneConfig } from '../../config/model/config.ts'
 import type { ClaimField, ProtectConfig } from '../../config/model/protect-config.ts'
 import { isLoopback } from '../../config/shape/host-rules.ts'
 import { type FieldId, field, fieldId, isClaim } from '../../http1/fields/fields.ts'
@@ -11,7 +11,7 @@ import type { Admission } from './gate.ts'
 /**
  * The fields that gates set, as readers see their names. An origin believes each of them on all its paths,
  * whichever gate let a client in, so that no client may send it on any route of a zone where a gate sets it,
- * or of another zone that leads to the same origin.
+ * of another zone that leads to the same origin, or in an AI call to it.
  */
 export class FieldsSetByGates {
   readonly #byZone = new Map<ZoneConfig, readonly string[]>()
@@ -32,7 +32,15 @@ export class FieldsSetByGates {
     const names = addressesOf(route).flatMap(origin => this.#byOrigin.get(origin) ?? [])
     return unique([...this.#byZone.get(zone)!, ...names])
   }
+
+  /** Returns what removes the fields that callers of a provider may not send; null if there are none. */
+  notTo(provider: Address): HeaderChanges | null {
+    const names = this.#byOrigin.get(addressOf(provider))
+    return names === undefined ? null : new HeaderChanges(new Set(names), [], [])
+  }
 }
+
+type Address = Pick<OriginConfig, 'host' | 'port'>
 
 function namesOf(protect: ProtectConfig | null): readonly string[] {
   return (protect ?? [])
@@ -40,9 +48,13 @@ function namesOf(protect: ProtectConfig | null): readonly string[] {
     .map(asRead)
 }
 
-/** Neither the scheme nor another name of loopback makes another origin: one process often serves all. */
 function addressesOf({ pool }: RouteConfig): readonly string[] {
-  return (pool?.origins ?? []).map(({ host, port }) => `${isLoopback(host) ? 'localhost' : host}:${port}`)
+  return (pool?.origins ?? []).map(addressOf)
+}
+
+/** Neither the scheme nor another name of loopback makes another origin: one process often serves all. */
+function addressOf({ host, port }: Address): string {
+  return `${isLoopback(host) ? 'localhost' : host}:${port}`
 }
 
 function unique(names: readonly string[]): readonly string[] {

@@ -122,9 +122,13 @@ export class HeaderChanges {
   }
 }
 
-export function remainingTrailers(changes: HeaderChanges | null, trailers: string[] | null): string[] | null {
-  if (changes === null || trailers === null) return trailers
-  const remaining = trailers.filter((_, i) => !changes.concerns(trailers[i - (i % 2)]!))
+/** Returns the fields that changes do not concern, as names and values in turns; null for none. */
+export function remainingFields<Fields extends readonly string[]>(
+  changes: HeaderChanges | null,
+  fields: Fields | null,
+): Fields | string[] | null {
+  if (changes === null || fields === null) return fields
+  const remaining = fields.filter((_, i) => !changes.concerns(fields[i - (i % 2)]!))
   return remaining.length === 0 ? null : remaining
 }
 

@@ -20,6 +20,7 @@ import { Certificates } from '../../certificates/certificates.ts'
 import { trustOf } from '../../certificates/client-trust.ts'
 import { Aliases } from '../../ai/failover/aliases.ts'
 import type { AccountProviders } from '../../ai/providers/custom-directory.ts'
+import type { CustomProvider } from '../../store/records/custom-provider.ts'
 import { configOf } from '../../ai/providers/custom-config.ts'
 import { KeyRing } from '../../ai/providers/key-ring.ts'
 import { UsageRefusals } from '../../ai/usage-refusals.ts'
@@ -44,6 +45,7 @@ import type { Origin } from '../origin/origin.ts'
 import type { Origins } from '../origin/origins.ts'
 import { type EdgePool, Pools } from '../origin/pools.ts'
 import { Compression } from '../encoding/compression.ts'
+import { type HeaderChanges, remainingFields } from '../rewrite/headers.ts'
 import { Rewrite } from '../rewrite/rewrite.ts'
 import { type Tracing, tracingOf } from '../trace/sampling.ts'
 import { type ZoneDirectory, type ZoneSettings, zoneSettings } from './zone-settings.ts'
@@ -82,6 +84,8 @@ interface AiRoute extends EdgeRoute {
   /** The only key, if it is made from an identity at a cloud. */
   readonly made: MadeKey | null
   readonly calls: ProviderCalls
+  /** Removes the fields that gates before the same origin set; null if there are none. */
+  readonly withheld: HeaderChanges | null
 }
 
 export interface EdgeAi {
@@ -153,12 +157,13 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   const { trace } = config.telemetry
   const pools = new Pools(origins, parts.clock, metrics, parts.isRehearsal)
   const globalLimits = compileRateLimits(config.rateLimits, metrics)
+  const setByGates = new FieldsSetByGates(config.zones)
   const failed = (what: CustomErrorFailure) =>
     (what === 'expression' ? metrics.expressionFailures.errors : metrics.customErrorFailures).inc()
   return {
     name: config.name,
-    ...buildZones(config, parts, { pools, globalLimits, failed }),
-    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, globalLimits, parts),
+    ...buildZones(config, parts, { pools, globalLimits, setByGates, failed }),
+    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, { pools, globalLimits, setByGates }, parts),
     limits: config.limits,
     gatherLimit: gatherLimitOf(config),
     client: config.client,
@@ -195,13 +200,14 @@ export function automaticParts(
 interface Shared {
   readonly pools: Pools
   readonly globalLimits: readonly MeterRule[]
+  readonly setByGates: FieldsSetByGates
   readonly failed: (what: CustomErrorFailure) => void
 }
 
 function buildZones(
   config: Config,
   parts: SnapshotParts,
-  { pools, globalLimits, failed }: Shared,
+  { pools, globalLimits, setByGates, failed }: Shared,
 ): Pick<Snapshot, 'zones' | 'settings' | 'broken'> {
   const { metrics, issuer, gates } = parts
   const limitsByZone = new Map(
@@ -210,7 +216,6 @@ function buildZones(
       [...globalLimits, ...compileRateLimits(zone.rateLimits, metrics), ...compileQuota(zone, metrics)],
     ]),
   )
-  const setByGates = new FieldsSetByGates(config.zones)
   const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => ({
     config: route,
     limits: [...limitsByZone.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
@@ -252,8 +257,7 @@ function buildZones(
 
 function buildAi(
   ai: AiConfig,
-  pools: Pools,
-  limits: readonly MeterRule[],
+  { pools, globalLimits: limits, setByGates }: Omit<Shared, 'failed'>,
   { before: last, cloudKeys }: SnapshotParts,
 ): EdgeAi {
   const before = last?.ai ?? null
@@ -265,7 +269,9 @@ function buildAi(
   const calls = new Map<string, ProviderCalls>()
   const routes = new WeakMap<Provider, AiRoute>()
   for (const provider of providers.all) {
-    const pool = pools.only(originOf(provider, ai))
+    const origin = originOf(provider, ai)
+    const pool = pools.only(origin)
+    const withheld = setByGates.notTo(origin)
     const id = JSON.stringify([provider.name, provider.base.href])
     const made = cloudKeys.of(provider, ai)
     const keys =
@@ -275,22 +281,29 @@ function buildAi(
     keyRings.set(id, keys)
     const latest = calls.get(id) ?? before?.calls.get(id) ?? new ProviderCalls()
     calls.set(id, latest)
-    routes.set(provider, { config, limits, pool, ...passedUnchanged, keys, made, calls: latest })
+    routes.set(provider, { config, limits, pool, ...passedUnchanged, keys, made, calls: latest, withheld })
+  }
+  // What an account adds to its calls is no more trusted than what its callers send.
+  const permitted = (one: CustomProvider) => {
+    const provider = configOf(one, ai)
+    const withheld = setByGates.notTo(originOf({ base: new URL(one.url), config: provider }, ai))
+    return { config: provider, headers: remainingFields(withheld, one.headers) ?? [] }
   }
   const compiled = new WeakMap<AccountProviders, Providers>()
   const owned = new Map<string, Set<Origin>>()
   const withOwn = (own: AccountProviders) => {
     let all = compiled.get(own)
     if (all !== undefined) return all
-    all = providers.with(own.providers.map(one => ({ config: configOf(one, ai), headers: one.headers })))
+    all = providers.with(own.providers.map(permitted))
     compiled.set(own, all)
     const origins = owned.get(own.account) ?? new Set()
     owned.set(own.account, origins)
     for (const provider of all.all)
       if (provider.ownUrl !== null && !routes.has(provider)) {
-        const pool = pools.only(originOf(provider, ai))
+        const origin = originOf(provider, ai)
+        const pool = pools.only(origin)
         origins.add(pool.members[0]!.target)
-        const route = { config, limits, pool, ...passedUnchanged }
+        const route = { config, limits, pool, ...passedUnchanged, withheld: setByGates.notTo(origin) }
         routes.set(provider, { ...route, keys: new KeyRing([]), made: null, calls: new ProviderCalls() })
       }
     return all
