@@ -114,8 +114,7 @@ export class MessageScan extends JsonStructure<Place> {
   }
 
   #known(slot: Slot, start: number, depth: number): number {
-    const place = inner.get(slot)
-    if (place === undefined) return this.value(start, 'other', depth)
+    const place = inner.get(slot) ?? 'other'
     const isRight = this.json[start] === (place === 'subscriptions' ? bracket : brace)
     this.#message.noteShape(slot, isRight)
     return this.value(start, isRight ? place : 'other', depth)

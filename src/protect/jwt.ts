@@ -1,6 +1,6 @@
 // The tokens of one issuer (RFC 7519): signed with a key of its set, from it, for us, and valid now.
 
-import { parseObject } from '../base/text/json.ts'
+import { isObject, parseObject } from '../base/text/json.ts'
 import type { CryptoKey, FlattenedJWSInput, JWK, JWSHeaderParameters } from 'jose'
 import { memoizeOnce } from '../base/memo.ts'
 import type { JwtAlgorithm } from '../config/model/protect-config.ts'
@@ -106,7 +106,6 @@ function faultOf(error: unknown, errors: typeof import('jose')['errors']): JwtFa
   if (error instanceof errors.JWTClaimValidationFailed) return byClaim.get(error.claim) ?? 'claims'
   if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm'
   if (error instanceof errors.JWKSNoMatchingKey) return 'unknown_key'
-  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature'
   // A key of the set that cannot be used, such as a short one, is no better than a wrong one.
   return error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid ? 'malformed' : 'signature'
 }
@@ -119,8 +118,7 @@ const byClaim: ReadonlyMap<string, JwtFault> = new Map([
 
 function keysIn(text: string): readonly Record<string, unknown>[] | null {
   const keys = parseObject(text)?.keys
-  if (!Array.isArray(keys)) return null
-  return keys.filter(key => typeof key === 'object' && key !== null && !Array.isArray(key))
+  return Array.isArray(keys) ? keys.filter(isObject) : null
 }
 
 function isForSignatures({ kty, use, key_ops: operations }: Record<string, unknown>): boolean {

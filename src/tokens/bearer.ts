@@ -4,8 +4,7 @@ const scheme = 'bearer'
 
 /** Returns what follows `Bearer` (RFC 6750 section 2.1), in any case. */
 export function bearerOf(field: string | null): string | null {
-  if (field === null || field.length <= scheme.length || !isBlank(field.charCodeAt(scheme.length)))
-    return null
+  if (field === null || !isBlank(field.charCodeAt(scheme.length))) return null
   if (field.slice(0, scheme.length).toLowerCase() !== scheme) return null
   const token = field.slice(scheme.length).trim()
   return token === '' ? null : token

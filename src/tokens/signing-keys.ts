@@ -113,9 +113,9 @@ export class SigningKeys {
 
   async #withoutOld(keys: readonly SigningKey[]): Promise<readonly SigningKey[]> {
     const [oldest, next, ...later] = keys
-    if (oldest === undefined || next === undefined) return keys
+    if (next === undefined) return keys
     if (this.#clock.now() < next.createdAt + lead + tail) return keys
-    await this.#store.signingKeys.remove(this.#owner, oldest.id)
+    await this.#store.signingKeys.remove(this.#owner, oldest!.id)
     return this.#withoutOld([next, ...later])
   }
 
@@ -125,7 +125,7 @@ export class SigningKeys {
       return jwk === null ? [] : [{ key, jwk }]
     })
     const now = this.#clock.now()
-    const first = usable.findLast(({ key }) => key.createdAt + lead <= now) ?? usable[0]
+    const first = usable.findLast(({ key }) => key.createdAt + lead <= now)
     const others = usable.filter(one => one !== first)
     const ordered = first === undefined ? others : [first, ...others]
     return {

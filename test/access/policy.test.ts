@@ -3,10 +3,16 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Work } from '../../src/expression/work-budget.ts'
 import { Bans } from '../../src/access/bans/bans.ts'
-import { type AccessParts, AccessPolicy, type AccessVerdict } from '../../src/access/policy.ts'
+import {
+  type AccessDecision,
+  type AccessParts,
+  AccessPolicy,
+  type AccessVerdict,
+} from '../../src/access/policy.ts'
 import type { AccessRequest } from '../../src/access/rules/access-request.ts'
 import { EdgeMetrics } from '../../src/metrics/counters/edge-metrics.ts'
 import type { AccessCondition, AccessConfig, AccessRule } from '../../src/config/model/access-config.ts'
+import { ruleIdOf } from '../../src/config/model/rule-id.ts'
 import { TallyBook } from '../../src/activity/tally-book.ts'
 import { ManualClock } from '../help/clock.ts'
 import { openAccess } from '../help/edge.ts'
@@ -58,6 +64,130 @@ describe('a policy', () => {
     while (work.take(1)) {}
     const policy = policyOf({ rules: [rule({ kind: 'ip', networks: ['10.0.0.1'] })] })
     assert.equal(told(policy.decide({ ...requestFrom({}), work })), 'access_protection_error')
+  })
+
+  test('judges each address by itself, and each place by its database', () => {
+    const policy = policyOf({ rules: [rule({ kind: 'ip', networks: ['10.0.0.1'] })] })
+    const judged = ['192.0.2.1', '10.0.0.1', '10.0.0.1', '192.0.2.1', '2001:db8::1'].map(address =>
+      told(policy.decide(requestFrom({ address }))),
+    )
+    assert.deepEqual(judged, [null, 'ip_banned', 'ip_banned', null, null])
+    const here = policyOf({ rules: [rule({ kind: 'country', countries: ['DE'] })] }, () => ({
+      ...unknown,
+      country: 'DE',
+    }))
+    assert.equal(told(here.decide(requestFrom({}))), 'country_banned')
+  })
+
+  test('reads paths where one of its rules does', () => {
+    const [ip, path] = [rule({ kind: 'ip', networks: ['10.0.0.1'] }), rule({ kind: 'path', prefixes: ['/'] })]
+    assert.deepEqual(
+      [[ip], [ip, path], [rule({ kind: 'expression', text: 'request.path == "/"' })]].map(
+        rules => policyOf({ rules }).readsPath,
+      ),
+      [false, true, true],
+    )
+  })
+
+  test('counts each decision by its rule, and tells a witness which it was', () => {
+    const clock = new ManualClock()
+    const hits = new Map<string, number>()
+    const book = new TallyBook(clock, all => {
+      for (const { name, count } of all) hits.set(name, count)
+    })
+    const tallies = book.scope('zone')
+    const [decisions, metrics] = [[] as AccessDecision[], new EdgeMetrics()]
+    const allowing = rule({ kind: 'ip', networks: ['10.0.0.1'] }, 'allow')
+    const ofApi = { ...rule({ kind: 'user_agent', patterns: ['bot'] }, 'legal'), id: 'of the API' }
+    const denying = { ...rule({ kind: 'referer', hosts: ['a.test'] }), description: 'no a' }
+    const failing = rule({ kind: 'expression', text: 'request.path == "/x"' })
+    const rules = [ofApi, allowing, denying, failing]
+    const ban = { refusals: 2, within: 1_000, lasts: 60_000 }
+    const parts = { ...partsOf(null), metrics, bans: new Bans(clock) }
+    const config = { rules, otherwise: 'deny', ban } as const
+    const witness = (one: AccessDecision) => void decisions.push(one)
+    const policy = new AccessPolicy(config, 'site', { ...parts, witness }, [
+      allowing,
+      ofApi,
+      denying,
+      failing,
+    ])
+    const decide = (visit: Parameters<typeof requestFrom>[0]) =>
+      policy.decide({
+        ...requestFrom(visit),
+        tallies,
+        facts: { request: { path: '/' } } as AccessRequest['facts'],
+      })
+    const known = { isMatch: true, left: 0 }
+    const none = { ...known, rule: null, number: null }
+    for (const [visit, error, cause, seen, hit] of [
+      [
+        { userAgent: 'bot' },
+        'legal_block',
+        'access rule of the API of site',
+        { ...known, by: 'rule', rule: ofApi, number: null },
+        ofApi,
+      ],
+      [{ address: '10.0.0.1' }, 'allow', null, { ...known, by: 'rule', rule: allowing, number: 1 }, allowing],
+      [
+        { referer: 'https://a.test/' },
+        'hotlinking_denied',
+        'access rule 2 of site: no a',
+        { ...known, by: 'rule', rule: denying, number: 2 },
+        denying,
+      ],
+      [
+        { paths: null },
+        'access_protection_error',
+        'access rule 3 of site',
+        { by: 'rule', rule: failing, number: 3, isMatch: false, left: 0 },
+        failing,
+      ],
+      [{}, 'default_deny_policy', 'default of site', { ...none, by: 'default' }, 'default'],
+      [
+        { address: '192.0.2.9' },
+        'malicious_activity_banned',
+        'ban of site',
+        { ...none, by: 'ban', left: 60_000 },
+        'ban',
+      ],
+    ] as const) {
+      if (seen.by === 'ban') for (let i = 0; i < 2; i++) policy.note('192.0.2.9')
+      const verdict = decide(visit)
+      assert.deepEqual(
+        [
+          told(verdict),
+          verdict === null || verdict === 'allow' ? null : (verdict.cause as { code: string }).code,
+        ],
+        [error, cause],
+      )
+      const { visit: input, ...decision } = decisions.pop()!
+      assert.deepEqual(decision, { ...seen, zone: 'site', verdict })
+      assert.equal(input === null, seen.by !== 'rule')
+      book.flush()
+      assert.deepEqual([...hits], [[typeof hit === 'string' ? hit : ruleIdOf(hit), 1]])
+      hits.clear()
+    }
+    const { allowed, denied, legal, failed, banned } = metrics.access
+    const counts = [allowed.ip, denied.referer, denied.default, legal.user_agent, failed.expression, banned]
+    assert.deepEqual(
+      counts.map(({ value }) => value),
+      [1, 1, 1, 1, 1, 1],
+    )
+    assert.deepEqual(
+      [denied.user_agent.value, legal.referer.value, metrics.expressionFailures.access.value],
+      [0, 0, 1],
+    )
+    const onPath = new AccessPolicy(
+      { ...openAccess, rules: [rule({ kind: 'path', prefixes: ['/x'] })], ban },
+      'site',
+      parts,
+    )
+    assert.equal(told(onPath.decide(requestFrom({ paths: null }))), 'access_protection_error')
+    assert.deepEqual([failed.path.value, metrics.expressionFailures.access.value], [1, 1])
+    assert.equal(told(onPath.decide(requestFrom({ address: '192.0.2.9' }))), 'malicious_activity_banned')
+    assert.equal(decisions.length, 0)
+    policyOf({}).note('192.0.2.9')
   })
 
   test('has many rules on paths see every reading of one', () => {
@@ -132,18 +262,21 @@ interface Place {
 const unknown: Place = { country: '', network: 0 }
 
 function policyOf(config: Partial<AccessConfig>, place: (() => Place) | null = null): AccessPolicy {
+  return new AccessPolicy({ ...openAccess, ...config }, 'site', partsOf(place))
+}
+
+function partsOf(place: (() => Place) | null): AccessParts {
   const lists = {
     get: () => {
       throw new Error('there are no lists')
     },
   }
-  const parts: AccessParts = {
+  return {
     lists,
     geo: place && { countryOf: () => place().country, networkOf: () => place().network },
     bans: new Bans(new ManualClock()),
     metrics: new EdgeMetrics(),
   }
-  return new AccessPolicy({ ...openAccess, ...config }, 'site', parts)
 }
 
 function requestFrom({

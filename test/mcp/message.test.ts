@@ -1,8 +1,8 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { isJson, isObject } from '../../src/base/text/json.ts'
-import { isMcpFault } from '../../src/mcp/fault.ts'
+import { isMcpFault, type McpFault } from '../../src/mcp/fault.ts'
 import { type McpBody, type McpMessage, readMessages, repeatsName } from '../../src/mcp/message.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
@@ -95,6 +95,33 @@ describe('a message', () => {
     )
   })
 
+  test('asks for nothing that only looks like a subscription', () => {
+    const params = { notifications: { resourceSubscriptions: ['u'], others: ['v'] }, more: ['w'] }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params })
+    deepEqual(only(body).targets, [{ kind: 'resource', name: 'u' }])
+  })
+
+  test('has a name of 8 KiB, an id of 256 bytes and 256 lists in each other at most', () => {
+    const named = (length: number) =>
+      faultOf(call(`"x":"${'x'.repeat(99)}","params":{"name":"${'a'.repeat(length - 2)}"}`))
+    deepEqual([named(8192), named(8193)], [null, [-32602, '1']])
+    const known = (length: number) => faultOf(call('"params":{}', `"${'a'.repeat(length - 2)}"`))
+    deepEqual([known(256), known(257)], [null, [-32600, null]])
+    const nested = (depth: number) => faultOf(call(`"x":${'['.repeat(depth)}${']'.repeat(depth)}`))
+    deepEqual([nested(256), nested(257)], [null, [-32700, null]])
+  })
+
+  test('that is refused for two reasons names the first', () => {
+    const [other, twice] = [/in upper and lower case/, /is duplicate/]
+    for (const [body, message] of [
+      ['[1]', /must be an object/],
+      ['{"jsonrpc":"2.0","id":1,"METHOD":"ping"}', other],
+      [call('"METHOD":"ping"'), other],
+      [call('"method":"ping","Method":"ping"'), twice],
+    ] as const)
+      match((readMessages(Buffer.from(body)) as McpFault).message, message)
+  })
+
   test('of a completion has no name that a field repeats, and may be about nothing', () => {
     equal(only(complete('"type":"ref/prompt","name":"p"')).name, null)
     deepEqual(only('{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{}}').targets, [])
@@ -178,6 +205,14 @@ describe('a body is refused', () => {
       '1',
     ],
     ['with a completion of a list', complete('"type":"ref/prompt","name":["a"]'), -32602, '1'],
+    [
+      'with a completion of a list of references',
+      call('"params":{"ref":[{"type":"ref/prompt","name":"a"}]}').replace(
+        'tools/call',
+        'completion/complete',
+      ),
+      ...([-32602, '1'] as const),
+    ],
     ['with a list for the name', call('"params":{"name":["a"]}'), -32602, '1'],
     ['with a number for the name', call('"params":{"name":1}'), -32602, '1'],
     ['with NUL in the name', call('"params":{"name":"a\\u0000"}'), -32602, '1'],

@@ -41,3 +41,13 @@ test('no text of a client can look like a result or an error', () => {
     { numRuns: 200 },
   )
 })
+
+test('an error is found however far apart its parts may be, and is not forgotten', () => {
+  const blanks = ' '.repeat(8)
+  const parts = `"error"${blanks}:${blanks}{${blanks}"message"`
+  const one = new ResponseScan()
+  for (const piece of [' '.repeat(99), parts.slice(0, -1), parts.slice(-1)]) one.note(Buffer.from(piece))
+  assert.equal(one.hasError, true)
+  for (const piece of [' '.repeat(99), ' ']) one.note(Buffer.from(piece))
+  assert.equal(one.hasError, true)
+})

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reservedScopes } from '../../src/config/model/scope-config.ts'
 import { permissions } from '../../src/permissions/permissions.ts'
-import { oauthScopes, scopesWith, withProtocolScopes } from '../../src/permissions/scopes.ts'
+import {
+  isOptional,
+  oauthScopes,
+  scopesWith,
+  withIncluded,
+  withProtocolScopes,
+} from '../../src/permissions/scopes.ts'
 import type { GrantType } from '../../src/store/records/oauth-client.ts'
 
 const identity = [
@@ -30,6 +36,7 @@ test('scopes are those of identity, and one for each permission by the same name
     oauthScopes.filter(({ isIdentity }) => isIdentity).map(({ id }) => id),
     identity,
   )
+  for (const { isIdentity, scopes } of oauthScopes) if (isIdentity) assert.deepEqual(scopes, ['svc.api.user'])
   assert.deepEqual(
     oauthScopes.filter(({ isIdentity }) => !isIdentity).map(({ isIdentity: _, ...scope }) => scope),
     permissions.map(({ id: _, scope: id, ...permission }) => ({
@@ -85,6 +92,26 @@ test('scopes of an operator come after ours, open nothing of an account, and are
   const own = [{ id: 'orders.read_all', description: 'See all orders.' }]
   const all = scopesWith(own)
   assert.deepEqual(all.slice(0, -1), oauthScopes)
-  assert.partialDeepStrictEqual(all.at(-1), { id: 'orders.read_all', name: 'Orders Read All', isOwn: true })
+  assert.deepEqual(all.at(-1), {
+    ...{ id: 'orders.read_all', name: 'Orders Read All', category: 'own', description: 'See all orders.' },
+    ...{ scopes: ['svc.api.user'], isIdentity: false, isOwn: true },
+  })
   assert.equal(scopesWith(own), all)
+})
+
+test('user.read includes what OpenID Connect calls email and profile, once', () => {
+  assert.deepEqual(withIncluded(['user.read', 'email']), ['user.read', 'email', 'profile'])
+  assert.deepEqual(withIncluded(['openid', 'memberships.read']), ['openid', 'memberships.read'])
+})
+
+test('what a client registers decides whether people may decline a scope, and what includes it only then', () => {
+  const registered = { scopes: ['openid', 'email', 'user.read'], optionalScopes: ['user.read'] }
+  for (const [scope, expected] of [
+    ['openid', false],
+    ['user.read', true],
+    ['email', false],
+    ['profile', true],
+    ['memberships.read', false],
+  ] as const)
+    assert.equal(isOptional(scope, registered), expected, scope)
 })

@@ -31,7 +31,8 @@ test('private, symmetric and encryption keys of a set are of no use', async () =
   const verdictWith = async (...keys: object[]) =>
     verifyJwt(token, (await readKeySet(JSON.stringify({ keys })))!, rules, now)
   assert.equal(await verdictWith(secret), 'unknown_key')
-  assert.equal(await verdictWith({ ...jwk, kid: key.kid, use: 'enc' }), 'unknown_key')
+  for (const use of ['enc', ['sig'], null])
+    assert.equal(await verdictWith({ ...jwk, kid: key.kid, use }), 'unknown_key')
   assert.equal(typeof (await verdictWith(secret, { ...jwk, kid: key.kid })), 'object', 'its public part is')
   for (const operations of [[], ['encrypt', 'wrapKey'], 'verify', null, [['verify']]])
     assert.equal(await verdictWith({ ...jwk, kid: key.kid, key_ops: operations }), 'unknown_key')
@@ -133,7 +134,7 @@ test('a token of more than 16 KiB is not read, nor one without claims', async ()
   assert.equal(await verifyJwt(await text.sign(key.privateKey), find, rules, now), 'malformed')
 })
 
-test('of a key set, the first hundred keys count', async () => {
+test('of a key set, the first hundred keys that may verify count', async () => {
   const token = await sign(key, {}, now / 1000)
   const other = issuerKey()
   const verdictBehind = async (count: number) => {
@@ -142,6 +143,9 @@ test('of a key set, the first hundred keys count', async () => {
   }
   assert.equal(typeof (await verdictBehind(99)), 'object')
   assert.equal(await verdictBehind(100), 'unknown_key')
+  const secrets = Array.from({ length: 100 }, (_, i) => ({ kty: 'oct', k: 'c2VjcmV0', kid: `secret-${i}` }))
+  const set = JSON.stringify({ keys: [...secrets, ...JSON.parse(keySetOf(key)).keys] })
+  assert.equal(typeof (await verifyJwt(token, (await readKeySet(set))!, rules, now)), 'object')
 })
 
 test('a key set is an object with a list of keys, of which others than objects do not count', async () => {

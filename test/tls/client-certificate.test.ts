@@ -40,6 +40,7 @@ test('names are ASCII on one line, and cannot be taken for others', () => {
 test('alternative names are told apart by their kind, whatever they hold', () => {
   const one = read('/CN=x', ['a.example', '192.0.2.1'], [])
   assert.deepEqual([one.dnsNames, one.uris, one.emails], [['a.example'], [], []])
+  assert.deepEqual(read('/CN=x').dnsNames, [])
   const odd = read(
     '/CN=x',
     [],
@@ -54,7 +55,11 @@ test('alternative names are told apart by their kind, whatever they hold', () =>
 
 test('every verification error of OpenSSL has a name, known or not', () => {
   const { certificate } = authority.issue([])
-  const faultOf = (code: string | null) => new ClientCertificate(new X509Certificate(certificate), code).fault
+  const faultOf = (code: string | null) => {
+    const { fault, cause } = new ClientCertificate(new X509Certificate(certificate), code)
+    assert.equal(cause, code)
+    return fault
+  }
   assert.deepEqual(
     [null, 'CERT_REVOKED', 'CRL_HAS_EXPIRED', 'PATH_LENGTH_EXCEEDED', 'SOMETHING_NEW'].map(faultOf),
     [null, 'revoked', 'crl', 'authority', 'other'],

@@ -54,7 +54,10 @@ test('the issuer of a list is all values of its name, in the first version too',
       nextUpdate: Number.POSITIVE_INFINITY,
     })
   }
-  const odd = der(sequence, der(set, der(utf8, 'no pair'), attribute('x'), der(sequence)))
+  const odd = der(
+    sequence,
+    der(set, der(utf8, der(utf8, 'no'), der(utf8, 'pair')), attribute('x'), der(sequence)),
+  )
   assert.equal(listOf(version, algorithm, odd, time).issuer, 'x')
 })
 

@@ -17,6 +17,7 @@ const cases: readonly [field: string, token: string | null, token68: string | nu
   ['Bearer ', null, null],
   ['Bearerone', null, null],
   ['Basic b25lOg==', null, null],
+  ['Digest one', null, null],
   ['x, Bearer one', null, null],
   ['', null, null],
 ]

@@ -158,7 +158,6 @@ class Ban implements BanBook {
   }
 
   #ban(key: string, now: number, lasts: number): void {
-    this.#release(now)
     if (this.#until.size >= maxKeys) dropFirst(this.#until)
     this.#until.delete(key)
     this.#until.set(key, now + lasts)

@@ -6,7 +6,7 @@ const maxLength = 1024
 
 /** Returns the host of a URL in lower case, without port and trailing dot; empty if it has none. */
 export function refererHost(url: string): string {
-  const referer = url.length > maxLength ? url.slice(0, maxLength) : url
+  const referer = url.slice(0, maxLength)
   const scheme = referer.indexOf('://')
   if (scheme === -1) return ''
   let start = scheme + 3

@@ -25,15 +25,20 @@ test('a flood of addresses becomes ten messages a second of a thousand each, and
   const sent: BanNews[] = []
   const post = new BanMessages(news => void sent.push(news))
   for (let i = 0; i < 100_000; i++) post.add(`ban ${i % 3}`, `address ${i}`, 1)
+  post.add('ban 0', 'address 0', 4)
   for (let i = 0; i < 10; i++) {
     await pass(t)
     assert.equal(sent.length, Math.min(5, i + 1))
   }
   assert.deepEqual(sent.map(keysIn), Array(5).fill(1_000))
+  assert.ok(sent.flat().every(([, numbers]) => numbers.size > 0))
+  assert.equal(sent[0]![0]![1].get('address 0'), 5)
   post.add('ban', 'address', 2)
   post.add('ban', 'address', 3)
   await pass(t)
   assert.deepEqual(sent.at(-1), [['ban', new Map([['address', 5]])]])
+  await pass(t, 3)
+  assert.equal(sent.length, 6, 'none without news')
 })
 
 test('no message follows one that is still on its way', async t => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { banOwner, Bans } from '../../../src/access/bans/bans.ts'
 import type { BanConfig } from '../../../src/config/model/access-config.ts'
+import type { Config } from '../../../src/config/model/config.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { openAccess } from '../../help/edge.ts'
 
@@ -91,14 +92,21 @@ test('bans outlive a reload that leaves them alone, and no other', () => {
 
 test('state of what the configuration no longer names is dropped, also if it is named again later', () => {
   const bans = new Bans(new ManualClock())
-  const named = (ban: BanConfig | null) => ({ access: { ...openAccess, ban }, zones: [] })
+  const zones = [
+    { name: 'shop', access: { ...openAccess, ban: config } },
+    { name: 'open', access: openAccess },
+  ] as unknown as Config['zones']
+  const named = (ban: BanConfig | null) => ({ access: { ...openAccess, ban }, zones })
   bans.keep(named(config))
   const ban = bans.of(banOwner(null), config)
+  const ofShop = bans.of(banOwner('shop'), config)
   bans.of(banOwner('gone'), config).note('192.0.2.1', 3)
   ban.note('192.0.2.1', 3)
   assert.equal(bans.active, 2)
   bans.keep(named({ ...config }))
   assert.equal(bans.active, 1)
+  assert.equal(bans.of(banOwner('shop'), config), ofShop)
+  assert.deepEqual([banOwner(null), banOwner('shop')], ['of all zones', 'of shop'])
   assert.equal(bans.of(banOwner(null), config), ban)
   bans.keep(named(null))
   assert.equal(bans.active, 0)
@@ -112,7 +120,9 @@ test('current bans are passed on with the time that they have left', () => {
   clock.advance(40_000)
   there.of('site', config).note('192.0.2.1', 2)
   there.impose(here.standing)
-  there.impose([['unknown', new Map([['192.0.2.1', 1]])]])
+  const unknown = [['unknown', new Map([['192.0.2.1', 1]])]] as const
+  there.impose(unknown)
+  there.count(unknown)
   clock.advance(19_999)
   assert.ok(there.of('site', config).has('192.0.2.1'))
   clock.advance(1)
@@ -150,13 +160,27 @@ test('a flood of addresses evicts the oldest, and counted addresses never evict 
   assert.ok(!ban.has('first'))
 })
 
+test('an address that is banned once more is the newest of them', () => {
+  const clock = new ManualClock()
+  const ban = new Bans(clock).of('site', { ...config, refusals: 1 })
+  ban.note('again')
+  ban.note('once')
+  clock.advance(60_000)
+  for (const key of ['again', ...Array.from({ length: 9_999 }, (_, i) => `address ${i}`)]) ban.note(key)
+  assert.ok(ban.has('again'))
+  assert.equal(ban.active, 10_000)
+})
+
 test('a look-up returns the bans with their remaining time, and adds none', () => {
   const clock = new ManualClock()
   const bans = new Bans(clock)
   const ban = bans.of('site', config)
   const still = bans.still.of('site', config)
   for (let i = 0; i < 5; i++) still.note('192.0.2.1')
-  assert.deepEqual([ban.has('192.0.2.1'), still.left('192.0.2.1')], [false, 0])
+  assert.deepEqual(
+    [ban, still].map(one => [one.has('192.0.2.1'), one.left('192.0.2.1')]),
+    Array(2).fill([false, 0]),
+  )
   for (let i = 0; i < 3; i++) ban.note('192.0.2.1')
   clock.advance(1_000)
   assert.deepEqual([still.has('192.0.2.1'), still.left('192.0.2.1')], [true, 59_000])

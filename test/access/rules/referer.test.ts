@@ -12,7 +12,8 @@ test('the host is found in whatever a URL holds beside it', () => {
   assert.equal(refererHost('http://[2001:db8::1]/'), '[2001:db8::1]')
   assert.equal(refererHost('https://good.example\\@evil.example'), 'good.example')
   assert.equal(refererHost('https://x?@evil.example'), 'x')
-  for (const none of ['', '/', 'about:blank', 'shop.example', '://'])
+  assert.equal(refererHost('http://shop.example/:x'), 'shop.example')
+  for (const none of ['http://:80/', '', '/', 'about:blank', 'shop.example', '://'])
     assert.equal(refererHost(none), '', none)
 })
 
@@ -35,6 +36,8 @@ test('any text has a host, or none, in its own length of time', () => {
 test('what no host can be has none, and is not read to its end', () => {
   assert.equal(refererHost(`http://${'a'.repeat(254)}/`), '')
   assert.equal(refererHost(`http://${'a'.repeat(253)}/`), 'a'.repeat(253))
+  const long = (length: number) => `http://${'u'.repeat(length - 20)}@shop.example`
+  assert.deepEqual([long(1024), long(1025)].map(refererHost), ['shop.example', ''])
   assert.equal(refererHost(`http://${'u'.repeat(1000)}@shop.example.evil.example/`), '')
   assert.equal(refererHost(`http://shop.example/${'.'.repeat(130_000)}`), 'shop.example')
 })
