@@ -9,6 +9,8 @@ const policy = {
   permissionGroups: ['a27621d5ea9af545e8a8cb080c699127'],
   accounts: [account],
 } as const
+const person = { user: 'u'.repeat(32), email: 'a@b.example', member: 'm'.repeat(32) }
+const lasting = { gateways: ['shop'], models: ['openai/*'], spendLimits: { isEnabled: true, rules: [] } }
 const limits = { notBefore: 1, expiresOn: 9, addressesIn: ['::1'], addressesNotIn: ['192.0.2.1'] }
 
 test('a new token is active and without limits but for those that are set, and its value is only digested', () => {
@@ -29,10 +31,23 @@ test('a new token is active and without limits but for those that are set, and i
     issuedOn: 7,
     modifiedOn: 7,
   })
-  assert.partialDeepStrictEqual(
-    newToken(account, { name: 'x', policies: [], ...limits }, 7, mintToken()).token,
-    limits,
+  const { token: narrow } = newToken(
+    account,
+    { name: 'x', policies: [], ...limits, ...lasting },
+    7,
+    mintToken(),
+    person,
   )
+  assert.deepEqual(narrow, {
+    ...rest,
+    ...limits,
+    ...lasting,
+    person,
+    name: 'x',
+    policies: [],
+    id: narrow.id,
+    digest: narrow.digest,
+  })
 })
 
 test('settings take the place of all settings, and of nothing else', () => {
@@ -40,6 +55,7 @@ test('settings take the place of all settings, and of nothing else', () => {
   const { modifiedOn, name, policies, ...rest } = withSettings(token, { name: 'after', policies: [] }, 8)
   assert.deepEqual([modifiedOn, name, policies], [8, 'after', []])
   const { account: _, id, digest, status, issuedOn } = token
+  assert.deepEqual(withSettings({ ...token, person }, { name: 'after', policies: [] }, 8).person, person)
   const unlimited = { notBefore: null, expiresOn: null, addressesIn: [], addressesNotIn: [] }
   assert.deepEqual(rest, { account, id, digest, status, issuedOn, ...unlimited })
 })
