@@ -94,7 +94,7 @@ function beginsPair(value: string, at: number): boolean {
 function valueAt(value: string, from: number): string {
   let end = value.indexOf(';', from)
   if (end === -1) end = value.length
-  while (end > from && isBlank(value.charCodeAt(end - 1))) end--
+  while (isBlank(value.charCodeAt(end - 1))) end--
   return value.slice(from, end)
 }
 
@@ -120,7 +120,7 @@ function isOwn(pair: string): boolean {
   while (isAround(pair.charCodeAt(from)) || pair.charCodeAt(from) === equals) from++
   let to = pair.indexOf('=', from)
   if (to === -1) to = pair.length
-  while (to > from && isAround(pair.charCodeAt(to - 1))) to--
+  while (isAround(pair.charCodeAt(to - 1))) to--
   return ownNames.has(pair.slice(from, to))
 }
 

@@ -31,6 +31,9 @@ const cookies: readonly (readonly [came: string, goes: string | null])[] = [
   ['a=1, gatehouse=s', 'a=1'],
   ['a=1,gatehouse=s,b=2', 'a=1,b=2'],
   ['x="; gatehouse=s; y="', 'x="; y="'],
+  ['gatehouse=s; ; a=1; b=2', 'a=1; b=2'],
+  ['a=1,gatehouse=s,gatehouse', 'a=1'],
+  ['gatehouse=s; b=2; $Path=/b; gatehouse=t', 'b=2; $Path=/b'],
   // Others, whatever is like ours in them.
   ['', ''],
   ['; ', '; '],
@@ -56,6 +59,7 @@ const sets: readonly (readonly [value: string, isOwn: boolean])[] = [
   ['gatehouse=s; Path=/', true],
   ['gatehouse=; Max-Age=0', true],
   ['gatehouse', true],
+  ['gatehouse; Path=/', true],
   [' gatehouse\t= s', true],
   ['=gatehouse=s', true],
   ['"gatehouse"=s', true],
