@@ -12,6 +12,7 @@ const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64')
 test('a credential is left out wherever it is, and the rest remains', () => {
   for (const [text, safe] of [
     [token, 'svct_[redacted]'],
+    [`svct_${'a'.repeat(32)}`, 'svct_[redacted]'],
     [`a ${token}, ${mintToken('svcr_').value}.`, 'a svct_[redacted], svcr_[redacted].'],
     [`{"a":"\\u0073${token.slice(1)}"}`, '{"a":"\\u0073vct_[redacted]"}'],
     [`{"a":"svct\\u005f${token.slice(5)}"}`, '{"a":"svct\\u005f[redacted]"}'],
@@ -108,6 +109,15 @@ test('there is a sign in each credential, however it is spelled and whatever is 
   )
 })
 
+test('the search for signs goes on where its caller says', () => {
+  const found: number[] = []
+  eachSign(Buffer.from('svc svc svc svc'), at => {
+    found.push(at)
+    return at + 5
+  })
+  deepEqual(found, [0, 8])
+})
+
 test('ordinary words have no sign', () => {
   const text = 'A basic set of services for 50 % of us, 100%, \\n \\u00e9 \\u4f60, Basic access is vcs. '
   eachSign(Buffer.from(text.repeat(20)), at => {
@@ -127,5 +137,7 @@ test('a credential in pieces is left out of each, and its place is in the first'
     ]),
     ['a s', 'vct', '_[redacted]', '', ' b', 'c'],
   )
+  deepEqual(redactedPieces([`${token} b`, 'c d e f']), ['svct_[redacted] b', 'c d e f'])
+  deepEqual(redactedPieces(['svct_', token.slice(5), '.']), ['svct_', '[redacted]', '.'])
   deepEqual(redactedPieces([`${token} ${token}`, '']), ['svct_[redacted] svct_[redacted]', ''])
 })
