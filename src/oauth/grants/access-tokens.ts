@@ -94,7 +94,7 @@ export class AccessTokens {
     const opensRoutes = (limitsOf(credential).resources ?? []).some(one => this.#apiOf(one) === null)
     const memberships = opensRoutes
       ? await membershipsOf(this.#store, user.record, account => admits(account, client.record))
-      : null
+      : []
     return {
       credential,
       grant,
@@ -103,7 +103,7 @@ export class AccessTokens {
       account,
       member: member?.record ?? null,
       insider: insider?.record ?? null,
-      ...(memberships !== null && { memberships }),
+      memberships,
     }
   }
 

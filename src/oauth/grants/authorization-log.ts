@@ -25,6 +25,8 @@ const maxOfClient = 50
 const maxOfUser = 20
 const maxWaiting = 2_000
 const maxReason = 2_000
+/** Writes at once, so that a flood of events leaves room for those of others. */
+const maxAtOnce = 100
 
 export class AuthorizationLog {
   readonly #store: LogParts['store']
@@ -33,7 +35,7 @@ export class AuthorizationLog {
   #waiting = new Map<string, AuthorizationEvent[]>()
   readonly #counts = { proven: 0, unproven: 0 }
   #dropped = 0
-  #timer: NodeJS.Timeout | null = null
+  #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
   #isFailing = false
 
@@ -68,17 +70,21 @@ export class AuthorizationLog {
   }
 
   #flush(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
-    const events = [...this.#waiting.values()].flat()
-    this.#waiting = new Map()
-    this.#counts.proven = this.#counts.unproven = 0
-    if (events.length > 0) this.#writing = this.#writing.then(() => this.#write(events))
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writing = this.#writing.then(() => this.#write())
   }
 
-  async #write(events: readonly AuthorizationEvent[]): Promise<void> {
+  async #write(): Promise<void> {
+    const events = [...this.#waiting.values()].flat()
+    if (events.length === 0) return
+    this.#waiting = new Map()
+    this.#counts.proven = this.#counts.unproven = 0
     try {
-      await Promise.all(events.map(event => this.#store.authorizationEvents.append(event)))
+      for (let at = 0; at < events.length; at += maxAtOnce) {
+        const some = events.slice(at, at + maxAtOnce)
+        await Promise.all(some.map(event => this.#store.authorizationEvents.append(event)))
+      }
       this.#isFailing = false
     } catch (err) {
       if (!this.#isFailing) this.#log.warn({ err }, 'writing authorization events failed')
@@ -92,8 +98,8 @@ export class AuthorizationLog {
 
 /** Whether one user has as many events as they may, so that others have room. */
 function isCrowded(events: readonly AuthorizationEvent[], { user, result }: AuthorizationEvent): boolean {
-  if (user === null || events.length < maxOfUser) return false
-  return events.filter(one => one.user === user && one.result === result).length >= maxOfUser
+  const isOfUser = (one: AuthorizationEvent) => one.user === user && one.result === result
+  return user !== null && events.filter(isOfUser).length >= maxOfUser
 }
 
 function isSame(one: AuthorizationEvent, other: AuthorizationEvent): boolean {

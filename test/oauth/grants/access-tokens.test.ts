@@ -18,6 +18,7 @@ import { LastToken, TokenVerifier } from '../../../src/tokens/verify.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { thorough } from '../../help/thorough.ts'
 import { SteeredStore } from '../../tokens/steered-store.ts'
+import { oauthGrant } from '../../store/contract-specimens.ts'
 import { tokenWith } from '../../tokens/token-with.ts'
 import { keepAccess } from './keep-access.ts'
 import { partsWith, roleIds, superAdministrator } from './parts-with.ts'
@@ -153,7 +154,7 @@ test('a public client is for users who are no members of its account', () => {
 test('a user without an account can use a public client, but only for identity', () => {
   const parts = partsWith({ account: everybody, scopes: ['openid', 'user.read', 'ai_gateway.run'] })
   const client = { ...parts.client, visibility: 'public' } as const
-  const token = made({ ...parts, client, member: null, insider: null })
+  const token = made({ ...parts, client, account: null, member: null, insider: null })
   assert.deepEqual(permitted(token), [])
   assert.deepEqual(token.actor!.scopes, ['openid', 'user.read', 'ai_gateway.run'])
 })
@@ -182,6 +183,100 @@ for (const data of [null, 'text', [], {}, { scope: 1 }, { scope: ['ai_gateway.ru
     const token = made({ ...parts, credential: { ...parts.credential, data } })
     assert.deepEqual([permitted(token), token.actor!.scopes], [[], []])
   })
+
+test('an account opens itself to apps that are known by a document, and everybody is open to them', () => {
+  const { value: _, ...parts } = partsWith()
+  const document = { url: 'https://app.example/c', scope: null, keys: [], fetchedAt: 0, expiresAt: 1 }
+  const described = { ...parts, client: { ...parts.client, visibility: 'public', document } as const }
+  assert.equal(tokenOf(described, apiOf), null)
+  const account = { ...parts.account, allowsDocumentClients: true }
+  const { actor } = made({ ...described, account })
+  assert.deepEqual([actor!.clientName, actor!.clientUrl], ['app.example (A client)', document.url])
+  assert.deepEqual(actor!.members, [parts.member.id], 'the account of the client counts for private ones')
+  const grant = { ...parts.grant, account: everybody }
+  assert.ok(tokenOf({ ...described, grant, account: null, member: null }, apiOf))
+})
+
+test('a token is for the routes that it names, of those that the person was told', () => {
+  const [route, other] = ['https://api.example/orders', 'https://api.example/reports']
+  const routesOf = (aud: string[] | null, resource: string[]) => {
+    const { credential, grant, ...parts } = partsWith()
+    const data = { ...(credential.data as object), aud }
+    const made = { ...parts, credential: { ...credential, data }, grant: { ...grant, resource } }
+    const { actor } = tokenOf(made, apiOf)!
+    return [actor!.resources, actor!.apis]
+  }
+  assert.deepEqual(routesOf([route, other, 'https://ai'], [route, 'https://ai']), [[route], ['ai']])
+  assert.deepEqual(routesOf(['https://ai'], [route, 'https://ai']), [undefined, ['ai']])
+  assert.deepEqual(routesOf(null, ['https://ai']), [undefined, ['ai']], 'it names none')
+})
+
+test('a token without a family ends by itself alone', () => {
+  const { value: _, ...parts } = partsWith()
+  const data = { account: parts.grant.account, scope: '' }
+  const token = made({ ...parts, credential: { ...parts.credential, data } })
+  assert.equal(token.actor!.end, null)
+})
+
+test('a change concerns the tokens that it may change, and ends those of its digest alone', async t => {
+  const store = await openStore('sqlite::memory:', { commandTimeout: 1_000 })
+  t.after(() => store.close())
+  const access = new AccessTokens(store, apiOf)
+  const plain = made(partsWith())
+  const { user, client, grant, members } = plain.actor!
+  const other = 'f'.repeat(32)
+  const ofRoute = { ...plain, actor: { ...plain.actor!, memberships: [{ account: other, roles: [] }] } }
+  const { actor: _, ...bare } = plain
+  const told = (kind: RecordChange['kind'], id: string) => ({ kind, account: 'any', id }) as const
+  for (const [change, token, isConcerned] of [
+    [told('account', plain.account), plain, true],
+    [told('oauth_grant', grant), plain, true],
+    [told('oauth_client', client), plain, true],
+    [told('user', user), plain, true],
+    [told('member', members[0]!), plain, true],
+    [told('account', other), plain, false],
+    [told('member', other), plain, false],
+    [told('account', other), ofRoute, true],
+    [told('account', 'e'.repeat(32)), ofRoute, false],
+    [told('member', 'e'.repeat(32)), ofRoute, true],
+    [told('user', 'e'.repeat(32)), { ...bare }, true],
+  ] as const)
+    assert.equal(access.concerns(change, token), isConcerned, `${change.kind} ${change.id}`)
+  const digest = 'f'.repeat(64)
+  assert.equal(access.endedBy(told('credential', digest)), digest)
+  assert.equal(access.endedBy(told('credential', other)), null)
+  assert.equal(access.endedBy(told('user', digest)), null)
+  assert.equal(access.groupOf(plain), plain.actor!.end)
+  assert.equal(access.groupOf(bare), null)
+})
+
+test('what the store has of a token makes one where it is whole', async t => {
+  const store = await openStore('sqlite::memory:', { commandTimeout: 1_000 })
+  t.after(() => store.close())
+  const access = new AccessTokens(store, apiOf)
+  assert.equal(await access.find('f'.repeat(64)), null)
+  const { credential, client, user } = await keepAccess(store, { now: Date.now(), scopes: ['openid'] })
+  assert.ok(await access.find(credential.digest))
+  const rows: readonly Partial<typeof credential>[] = [{ data: null }, { data: {} }, { grant: null }]
+  for (const [i, changed] of rows.entries()) {
+    const digest = `${i}`.repeat(64)
+    await store.credentials.put({ ...credential, digest, ...changed })
+    assert.equal(await access.find(digest), null, JSON.stringify(changed))
+  }
+  const consent = oauthGrant({
+    ...{ account: everybody, user: user.id, client: client.id, clientAccount: client.account },
+    ...{ scopes: ['openid'], resource: [] },
+  })
+  await store.oauthGrants.insert(consent)
+  const data = { account: everybody, scope: 'openid' }
+  const digest = 'e'.repeat(64)
+  await store.credentials.put({ ...credential, digest, grant: consent.id, data })
+  const token = (await access.find(digest))!
+  assert.deepEqual(
+    [token.account, token.actor!.scopes, token.actor!.members.length],
+    [everybody, ['openid'], 1],
+  )
+})
 
 /** Sets up a verifier on a store that has what one access token is made of. */
 function setUp(wish: Parameters<typeof partsWith>[0] = {}) {
