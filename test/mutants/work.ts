@@ -13,8 +13,10 @@ import type { Job } from './worker.ts'
 const maxMemory = 4 * 2 ** 20
 /** Ms between two looks at the process. */
 const period = 500
+/** The most that a process computes between two looks while it waits: stores look for changes meanwhile. */
+const murmur = 20
 /** How many looks in a row find a process that waits for what never comes; more where the system does not say what it does. */
-const idleLooks = 20
+const idleLooks = 40
 const blindLooks = 600
 
 /** Passes on each line that the process writes; returns whether it hung: it computed for longer than `maxCpu` ms since the last line, or waited without end. */
@@ -41,7 +43,7 @@ export async function work<T>(job: Job, maxCpu: number, onLine: (value: T) => vo
   const timer = setInterval(() => {
     const usage = usageOf(child.pid!)
     // One that wants to compute and may not, on a busy machine, is not idle.
-    idle = usage && (usage.isRunning || usage.cpu > before) ? 0 : idle + 1
+    idle = usage && (usage.isRunning || usage.cpu > before + murmur) ? 0 : idle + 1
     before = usage?.cpu ?? before
     isHung = before - atLine > maxCpu || idle > (usage ? idleLooks : blindLooks)
     if (isHung) kill()

@@ -10,6 +10,7 @@ import { documentIdOf } from '../../../src/oauth/clients/document-url.ts'
 import { ClientDocuments } from '../../../src/oauth/documents/client-documents.ts'
 import { faultOfUrl } from '../../../src/oauth/documents/fetch-document.ts'
 import { oauthScopes, scopesWith } from '../../../src/permissions/scopes.ts'
+import { StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
 import { everybody } from '../../../src/store/records/people.ts'
@@ -32,18 +33,19 @@ interface Page {
 }
 
 /** Has documents on a host, and what fetches them; `publish` puts one at a path, of a client that asks for all. */
-async function start(t: TestContext, { maxClients = 1_000, mayDial = true } = {}) {
+async function start(t: TestContext, { maxClients = 1_000, mayDial = true, hosts = [] as string[] } = {}) {
   const pages = new Map<string, Page>()
   const asked: string[] = []
-  let waits: Promise<unknown> = Promise.resolve()
+  const waits = new Map<string, Promise<unknown>>()
   const serve: Parameters<typeof startHttps>[2] = async (request, response) => {
     asked.push(request.url!)
-    await waits
+    await waits.get(request.url!)
     const { status = 200, headers = {}, body = '' } = pages.get(request.url!) ?? { status: 404 }
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
   }
-  const servers = await Promise.all([startHttps(t, identity, serve), startHttps(t, identity, serve)])
-  const [host, other] = servers.map(({ port }) => `localhost:${port}`) as [string, string]
+  const servers = await Promise.all(Array.from({ length: 5 }, () => startHttps(t, identity, serve)))
+  const allHosts = servers.map(({ port }) => `localhost:${port}`)
+  const host = allHosts[0]!
   const urlOf = (path: string, name = host) => `https://${name}${path}`
   const publish = (path: string, document: object = {}, page: Page = {}, name = host) => {
     const usual = { client_id: urlOf(path, name), redirect_uris: ['https://app.example/cb'] }
@@ -56,8 +58,8 @@ async function start(t: TestContext, { maxClients = 1_000, mayDial = true } = {}
   const lines: string[] = []
   const scopes = [...oauthScopes]
   const options = {
-    ...{ hosts: [host, other], maxClients },
-    ...{ isAllowed: () => mayDial, ca: authority.certificate },
+    ...{ hosts: [...hosts, ...allHosts], maxClients },
+    ...(mayDial && { isAllowed: () => true, ca: authority.certificate }),
   }
   const documents = new ClientDocuments({
     ...{ options, store, limiter: new Limiter({ clock }), scopes: () => scopes, metrics },
@@ -83,9 +85,14 @@ async function start(t: TestContext, { maxClients = 1_000, mayDial = true } = {}
   }
   const stored = async (url: string) =>
     (await store.oauthClients.get(everybody, documentIdOf(url)))?.record ?? null
-  const hold = (until: Promise<unknown>) => void (waits = until)
+  /** Keeps the responses to paths back; returns what releases one of them. */
+  const hold = (...paths: readonly string[]) => {
+    const held = paths.map(path => [path, Promise.withResolvers<void>()] as const)
+    for (const [path, { promise }] of held) waits.set(path, promise)
+    return (path: string) => held.find(([one]) => one === path)![1].resolve()
+  }
   const made = { publish, current, refused, stored, counts, hold }
-  return { ...made, documents, store, clock, pages, asked, host, other, lines, scopes }
+  return { ...made, metrics, documents, store, clock, options, pages, asked, host, allHosts, lines, scopes }
 }
 
 test('a client is what its document says, and is fetched again once its time in caches is over', async t => {
@@ -185,22 +192,40 @@ test('an address that is not public is not asked, and a server that does not res
   const [fault, reason] = await refused(publish('/c'))
   assert.deepEqual([fault, asked], ['invalid', []])
   assert.equal(reason, 'the document could not be fetched: its address is not on the public Internet')
-  const away = new ClientDocuments({
+  const { refused: missed } = await start(t, { hosts: ['localhost:1'] })
+  assert.equal((await missed('https://localhost:1/c'))[0], 'unreachable')
+})
+
+test('a host that is no longer allowed opens none of its clients, though they are stored', async t => {
+  const { publish, current, documents, store, options, asked, clock, ...parts } = await start(t)
+  const url = publish('/c')
+  await documents.keep(await current(url), 'ada')
+  const closed = new ClientDocuments({
     ...{
-      options: { hosts: ['localhost:1'], maxClients: 1, isAllowed: () => true },
-      limiter: new Limiter({ clock: new ManualClock() }),
-    },
-    ...{
-      store: await openStore('sqlite::memory:', { commandTimeout: 500 }),
+      options: { ...options, hosts: [] },
+      store,
+      clock,
+      limiter: new Limiter({ clock }),
       scopes: () => [],
-      clock: new ManualClock(),
     },
-    ...{ metrics: new PeopleMetrics(), log: createLogger('error', { write: () => {} }) },
+    ...{ metrics: parts.metrics, log: createLogger('error', { write: () => {} }) },
   })
-  t.after(() => away.close())
-  const none = await away.current('https://localhost:1/c', null)
-  assert.ok('fault' in none)
-  assert.equal(none.fault, 'unreachable')
+  t.after(() => closed.close())
+  const client = await closed.current(url, null)
+  assert.ok('fault' in client)
+  assert.deepEqual([client.fault, asked.length], ['invalid', 1])
+})
+
+test('nothing is fetched once it is closed, and what its server no longer has is forgotten', async t => {
+  const { publish, pages, current, refused, documents, clock } = await start(t)
+  const url = publish('/c')
+  await current(url)
+  pages.delete('/c')
+  clock.advance(5 * minute)
+  assert.equal((await refused(url))[0], 'gone')
+  assert.equal(documents.cached(url), null)
+  await documents.close()
+  assert.equal((await refused(publish('/d')))[0], 'unreachable')
 })
 
 test('keys come with the document or from the set that it names, which obeys the same rules', async t => {
@@ -332,7 +357,10 @@ test('a stored client ends with all that it was allowed when its document is gon
     items.map(({ action, resourceKind, resource }) => [action, resourceKind, resource]),
     [['revoke', 'oauth_grant', id]],
   )
-  await documents.end(client, 'again')
+  t.mock
+    .method(store.credentials, 'removeOf')
+    .mock.mockImplementationOnce(() => Promise.reject(new StoreUnreachable()))
+  await assert.rejects(documents.end(client, 'again'), StoreUnreachable)
   assert.equal(lines.filter(line => /ended/.test(line)).length, 1)
 })
 
@@ -350,25 +378,39 @@ test('another method of authentication ends what was allowed, and the client goe
   assert.equal(documents.cached(url), changed)
 })
 
+const busy = ['busy', 'too many documents are being fetched']
+
 test('a document is fetched once for all who wait, and few at once from one host', async t => {
-  const { publish, current, refused, asked, hold, counts, other } = await start(t)
-  const release = Promise.withResolvers<void>()
-  hold(release.promise)
-  const urls = Array.from({ length: 5 }, (_, i) => publish(`/${i}`))
+  const { publish, current, refused, asked, hold, counts } = await start(t)
+  const paths = ['/0', '/1', '/2', '/3', '/4']
+  const urls = paths.map(path => publish(path))
+  const release = hold(...paths)
   const waiting = [0, 0, 0, 1, 2, 3].map(i => current(urls[i]!))
   await until(() => asked.length === 4)
-  assert.deepEqual(await refused(urls[4]!), ['busy', 'too many documents are being fetched'])
-  const url = publish('/other', {}, {}, other)
-  const apart = current(url)
-  await until(() => asked.length === 5)
-  release.resolve()
-  const clients = await Promise.all(waiting)
-  assert.equal(clients[0], clients[2])
-  await apart
-  assert.deepEqual(counts(), { fetched: 5, busy: 1 })
-  await current(urls[4]!)
-  for (const i of [0, 1, 2, 3]) publish(`/again-${i}`)
-  await Promise.all(urls.map((_, i) => current(urls[i]!)))
+  const last = publish('/last')
+  assert.deepEqual(await refused(last), busy)
+  release('/0')
+  const [one, , other] = await Promise.all(waiting.slice(0, 3))
+  assert.equal(one, other)
+  const next = current(urls[4]!)
+  assert.deepEqual(await refused(last), busy)
+  for (const path of paths) release(path)
+  await Promise.all([...waiting, next])
+  await current(last)
+  assert.deepEqual(counts(), { fetched: 6, busy: 2 })
+})
+
+test('few documents are fetched at once from all hosts together', async t => {
+  const { publish, current, refused, asked, hold, allHosts } = await start(t)
+  const urls = allHosts.flatMap((host, i) => [0, 1, 2, 3].map(j => publish(`/${i}-${j}`, {}, {}, host)))
+  const paths = urls.map(url => new URL(url).pathname)
+  const release = hold(...paths)
+  const waiting = urls.slice(0, 16).map(url => current(url))
+  await until(() => asked.length === 16)
+  assert.deepEqual(await refused(urls[16]!), busy)
+  for (const path of paths) release(path)
+  await Promise.all(waiting)
+  await current(urls[16]!)
 })
 
 test('strangers have few documents fetched, by who they are and by host, which does not touch stored ones', async t => {
@@ -382,10 +424,13 @@ test('strangers have few documents fetched, by who they are and by host, which d
     reason,
     new RegExp(`^too many documents were fetched for you, or from ${host}; try again in \\d+ s$`),
   )
-  const wait = Number(/(\d+) s$/.exec(reason)![1])
-  assert.ok(wait > 60 && wait <= 1_200, String(wait))
+  const assertWait = (reason: string) => {
+    const wait = Number(/(\d+) s$/.exec(reason)![1])
+    assert.ok(wait > 60 && wait <= 1_200, reason)
+  }
+  assertWait(reason)
   for (let i = 31; i < 120; i++) await current(publish(`/${i}`), i < 60 ? '192.0.2.2' : null)
-  assert.equal((await refused(publish('/120'), null))[0], 'busy')
+  assertWait((await refused(publish('/120'), null))[1])
   clock.advance(5 * minute)
   await current(stored, '192.0.2.1')
   clock.advance(20 * minute)
@@ -396,6 +441,7 @@ test('strangers have few documents fetched, by who they are and by host, which d
   }
   const late = await documents.renew(await current(stored))
   assert.ok(late !== null && 'fault' in late && late.fault === 'busy')
+  assertWait(late.reason)
 })
 
 test('five hundred documents of strangers are in memory, the newest', async t => {

@@ -39,6 +39,9 @@ test('what is no digest of ours, or would cost too much, is not read', () => {
     ['p=1', 'p=9'],
     ['p=1', 'p=1,x=1'],
     ['AAAAAAAAAAAAAAAAAAAAAA$', 'AAAAAAAAAAAAAAA$'],
+    ['AAAAAAAAAAAAAAAAAAAAAA$', 'AAAAAAAAAAAAAAAAAAAA$'],
+    ['AAAAAAAAAAAAAAAAAAAAAA$', `${'A'.repeat(87)}$`],
+    ['p=1', 'p=9'],
   ] as const)
     assert.equal(readPhc(text.replace(from, to)), null, to)
   fc.assert(fc.property(fc.string(), text => assert.equal(readPhc(text), null)))
