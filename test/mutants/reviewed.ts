@@ -1040,4 +1040,34 @@ export const reviewed: readonly Reviewed[] = [
     becomes: 'insider: insider?.record,',
     because: 'undefined is none, too',
   },
+  {
+    file: 'people/second-factor/second-factor.ts',
+    line: 'return hasApp(user) || (user.passkeys?.keys.length ?? 0) > 0',
+    becomes: 'return hasApp(user) || (user.passkeys?.keys.length) > 0',
+    because: 'undefined is not greater than 0',
+  },
+  {
+    file: 'people/second-factor/second-factor.ts',
+    line: 'const secret = isCode(digits) ? secretOf(user, keys) : null',
+    becomes: 'const secret = true ? secretOf(user, keys) : null',
+    because: 'only the speed differs: what is no code has no step',
+  },
+  {
+    file: 'people/second-factor/second-factor.ts',
+    line: 'if (totp === null || secret === null) return null',
+    becomes: 'if (secret === null) return null',
+    because: 'without an app there is no secret',
+  },
+  {
+    file: 'people/second-factor/totp.ts',
+    line: 'for (bits += 8; bits >= 5; bits -= 5) text += alphabet[(pending >>> (bits - 5)) & 31]',
+    becomes: 'for (bits += 8; bits > 5; bits -= 5) text += alphabet[(pending >>> (bits - 5)) & 31]',
+    because: 'five bits that are left are written with the next byte, or at the end',
+  },
+  {
+    file: 'people/second-factor/totp.ts',
+    line: 'pending &= 31',
+    becomes: ';',
+    because: 'bits that were written are shifted out',
+  },
 ]

@@ -83,6 +83,7 @@ test('recovery codes of older records, which have them beside the app, are each 
   assert.equal(recoveryCodesOf(older).length, 10)
   const after = withUsedFactor(older, recoveryCodes[3]!, keys, now)!
   assert.equal(recoveryCodesOf(after).length, 9)
+  assert.deepEqual(after.totp!.recoveryCodes, [], 'they have moved')
   assert.equal(withUsedFactor(after, recoveryCodes[3]!, keys, now), null)
   assert.ok(withUsedFactor(after, recoveryCodes[4]!, keys, now))
 })
@@ -106,6 +107,7 @@ test('a passkey is a second factor, and an app that is not confirmed adds nothin
   assert.equal(withUsedFactor(begun, codeAt(enrolment.uri, now), keys, now), null)
   const { user, recoveryCodes } = withNewRecoveryCodes(begun)!
   assert.ok(withUsedFactor(user, recoveryCodes[0]!, keys, now))
+  assert.equal(withNewRecoveryCodes(userWith({ passkeys }))!.user.totp, null)
   assert.equal(hasSecondFactor(userWith({ passkeys: { keys: [], challengedAt: 1 } })), false)
 })
 
