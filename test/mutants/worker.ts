@@ -27,7 +27,7 @@ export type Job =
   | {
       readonly kind: 'mutate'
       readonly source: string
-      /** The files of which each run has copies. */
+      /** The files of which each run has copies, beside all of the tests. */
       readonly copied: readonly string[]
       readonly runs: readonly { readonly mutation: Mutation; readonly tests: readonly Wanted[] }[]
     }
@@ -48,8 +48,9 @@ const job: Job = JSON.parse(readFileSync(0, 'utf8'))
 const marker = /\?run=(\d+)$/
 const urlOf = (path: string) => pathToFileURL(join(root, path)).href
 const copied = new Set(job.kind === 'mutate' ? job.copied.map(urlOf) : [])
+/** All of the tests, since any of it may declare some. */
 const isCopied = (url: string) =>
-  job.kind === 'mutate' ? copied.has(url) : url.startsWith(urlOf('test/')) && !url.includes('/mutants/')
+  copied.has(url) || (url.startsWith(urlOf('test/')) && !url.includes('/mutants/'))
 /** The sources of copies, without types. */
 const sources = new Map<string, string>()
 

@@ -158,6 +158,7 @@ test('what a server says of a document that cannot be taken is told by its kind'
     [{ status: 204 }, 'invalid', /not 204$/],
     [{ headers: { 'content-type': 'text/json' } }, 'invalid', /type application\/json/],
     [{ headers: { 'content-type': 'application/x+json-seq' } }, 'invalid', /type application\/json/],
+    [{ headers: { 'content-type': '' } }, 'invalid', /type application\/json/],
     [{ headers: { 'content-encoding': 'br' } }, 'invalid', /not be compressed/],
     [{ body: body!.padEnd(5 * 1024 + 1) }, 'invalid', /at most 5120 bytes/],
     [{ body: '[' }, 'invalid', /JSON/],

@@ -19,6 +19,7 @@ test('a document is fresh for as long as its server says, from 5 minutes to an h
     [{ 'cache-control': 'x-max-age=1800' }, 5],
     [{ expires: 'Sun, 29 Nov 2026 12:40:00 GMT' }, 40],
     [{ expires: '0' }, 5],
+    [{ expires: 'Sun, 29 Nov 2026 12:40:00 GMT', age: '60' }, 39],
     [{ 'cache-control': 'max-age=600', expires: 'Sun, 29 Nov 2026 12:40:00 GMT' }, 10],
     [{ 'cache-control': 'max-age=1800', age: 'x' }, 30],
   ]

@@ -150,3 +150,45 @@ test('whatever a document has, what is read of it keeps the rules', () => {
     { numRuns: 100 },
   )
 })
+
+test('there are bounds to what a document has, and what is just within them is read', () => {
+  const uris = (count: number) => Array.from({ length: count }, (_, i) => `https://app.example/${i}`)
+  const scope = (count: number) => Array.from({ length: count }, (_, i) => `s${i}`).join(' ')
+  for (const [name, good, bad, rule] of [
+    ['redirect_uris', uris(20), uris(21), /^redirect_uris of the document must have 1 to 20 items$/],
+    ['scope', scope(100), scope(101), /^scope of the document must name at most 100 scopes$/],
+    ['redirect_uris', uris(1), undefined, /^redirect_uris of the document must have 1 to 20 items$/],
+    ['redirect_uris', uris(1), ['https://app.example/', 1], /^redirect_uris .* must be a list of strings$/],
+  ] as const) {
+    const document = read({ ...whole, [name]: good })
+    assert.ok(typeof document !== 'string', String(document))
+    assert.deepEqual(document.settings.responseTypes, ['code'])
+    const fault = read({ ...whole, [name]: bad })
+    assert.ok(typeof fault === 'string')
+    assert.match(fault, rule)
+  }
+  const text = JSON.stringify(whole)
+  for (const body of ['', `\ufeff${text}`, text.slice(1)])
+    assert.equal(readDocument(url, Buffer.from(body)), 'the document must be JSON in UTF-8')
+  assert.equal(readDocument(url, Buffer.from('ff', 'hex')), 'the document must be JSON in UTF-8')
+  assert.match(String(read({ ...keyed, jwks: { keys: [] } })), /^jwks of the document must have an EC key/)
+})
+
+test('a key is for signatures by ES256 on P-256, with a whole point; others beside it are left out', () => {
+  const keysOf = (...keys: readonly unknown[]) => readKeys({ keys })
+  const { kty, crv, x, y } = key
+  const plain = { kty, crv, x, y }
+  for (const more of [{}, { alg: 'ES256' }, { use: 'sig' }, { alg: 'ES256', use: 'sig' }, { kid: 1 }])
+    assert.deepEqual(keysOf({ ...plain, ...more }), [plain], JSON.stringify(more))
+  assert.deepEqual(keysOf({ ...plain, kid: 'a' }), [{ ...plain, kid: 'a' }])
+  for (const more of [
+    ...[{ kty: 'OKP' }, { crv: 'P-384' }, { alg: 'ES384' }, { use: 'enc' }, { alg: 'RS256', use: 'sig' }],
+    ...[{ x: undefined }, { y: undefined }, { x: 1 }, { y: [y] }, { x: x!.slice(1) }, { y: `${y}A` }],
+  ]) {
+    assert.match(String(keysOf({ ...plain, ...more })), /EC key on P-256/, JSON.stringify(more))
+    assert.deepEqual(keysOf({ ...plain, ...more }, plain), [plain])
+  }
+  assert.match(String(keysOf(plain, 'x')), /must be an object with the list/)
+  assert.equal(keysOf(...Array(10).fill(plain)).length, 10)
+  assert.match(String(keysOf(...Array(11).fill(plain))), /must have at most 10 keys/)
+})

@@ -103,3 +103,26 @@ test('without a source of members, no personal token is accepted', async t => {
   const verifier = new TokenVerifier({ ...parts, people: new PersonalTokens(store) })
   assert.equal(await verifier.verify(made.value, null, 'ai'), 'unknown')
 })
+
+test('a personal token ends with the membership, the user or the account, and with an invitation that is not accepted', async t => {
+  const { store, user, made, member, change } = await open(t)
+  const people = new PersonalTokens(store)
+  const token = made.token as Parameters<typeof people.reach>[0]
+  assert.ok(await people.reach(token))
+  assert.equal(await people.reach({ ...token, person: { ...token.person, member: 'e'.repeat(32) } }), null)
+  await change({ status: 'pending' })
+  assert.equal(await people.reach(token), null)
+  const elsewhere = 'e'.repeat(32)
+  await store.members.insert({ ...member, account: elsewhere, id: 'd'.repeat(32) })
+  const of = { account: elsewhere, person: { ...token.person, member: 'd'.repeat(32) } }
+  assert.equal(await people.reach({ ...token, ...of }), null, 'there is no such account')
+  const told = (id: string) => ({ kind: 'member', account, id }) as const
+  for (const [id, isConcerned] of [
+    [member.id, true],
+    [user.id, true],
+    [account, true],
+    [elsewhere, false],
+  ] as const)
+    assert.equal(people.concerns(told(id), token), isConcerned)
+  assert.equal(people.concerns(told(account), tokenWith().token), false)
+})

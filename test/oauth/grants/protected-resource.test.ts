@@ -31,6 +31,20 @@ test('the metadata of both APIs name scopes that exist, and together all of them
   assert.deepEqual([...named].sort(), oauthScopes.map(({ id }) => id).sort())
 })
 
+test('the metadata of an API name it, who issues its tokens, and how they are sent', () => {
+  for (const [path, api, resource, isForRuns] of [
+    ['/', 'management', 'https://a.example', false],
+    ['/v1', 'ai', 'https://a.example/v1', true],
+  ] as const) {
+    const metadata = metadataOf(new URL(`https://a.example${path}`), api, 'https://id.example')
+    const { scopes_supported: scopes, resource_name: _, ...others } = JSON.parse(metadata)
+    assert.deepEqual(others, {
+      ...{ resource, authorization_servers: ['https://id.example'], bearer_methods_supported: ['header'] },
+    })
+    assert.equal(scopes.includes('ai_gateway.run'), isForRuns)
+  }
+})
+
 test('there is no resource at what is no origin', () => {
   for (const origin of ['', 'a.example', 'https://a b']) assert.equal(resourceAt(origin, '/x'), null)
 })

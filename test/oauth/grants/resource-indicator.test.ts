@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { apiOf } from '../../../src/oauth/grants/resource-indicator.ts'
+import { apiOf, wordsOf } from '../../../src/oauth/grants/resource-indicator.ts'
 import { anyUrl } from '../../help/any-text.ts'
 import { thorough } from '../../help/thorough.ts'
 
@@ -23,7 +23,10 @@ for (const [resource, places, api] of [
   ['https://id.example.evil.example/client/v4', apart, null],
   ['https://evil.example/client/v4', apart, null],
   ['https://user@id.example/client/v4', apart, null],
+  ['https://:secret@id.example/client/v4', apart, null],
   ['https://id.example/client/v4#', apart, null],
+  ['http://127.0.0.1/client/v4', { issuer: 'http://id.example', aiHosts: [] }, null],
+  ['http://id.example/client/v4', { issuer: 'http://127.0.0.1', aiHosts: [] }, null],
   ['ftp://ai.example', apart, null],
   ['https://ai.example', apart, 'ai'],
   ['http://ai.example:8080/v1/anything', apart, 'ai'],
@@ -59,4 +62,14 @@ test('whatever a client names, it is an API of ours only by a URL of ours', () =
     }),
     { numRuns: thorough(1_000, 300) },
   )
+})
+
+test('people are told the APIs and routes that a token is for', () => {
+  for (const [apis, resources, words] of [
+    [['management', 'ai'], [], 'the management API and AI gateways'],
+    [['ai'], ['https://site.example/orders'], 'AI gateways and https://site.example/orders'],
+    [[], [], 'no API of this gateway'],
+  ] as const)
+    assert.equal(wordsOf(apis, resources), words)
+  assert.equal(wordsOf([]), 'no API of this gateway')
 })

@@ -3,7 +3,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { JwtGateConfig, TokenGateConfig } from '../../../src/config/model/protect-config.ts'
 import { apiOf } from '../../../src/oauth/grants/resource-indicator.ts'
-import { normalResource, resourcesIn, RouteResources } from '../../../src/oauth/grants/route-resources.ts'
+import {
+  normalResource,
+  resourcesIn,
+  resourceUrl,
+  RouteResources,
+} from '../../../src/oauth/grants/route-resources.ts'
 import { anyUrl } from '../../help/any-text.ts'
 import { zoneTo } from '../../help/edge.ts'
 import { thorough } from '../../help/thorough.ts'
@@ -56,6 +61,8 @@ test('a route that access tokens open is a resource at each host that its zone l
     'https://site.test/x\\..\\orders',
     'https://shops.test/orders',
     'https://elsewhere.test/',
+    'https://:secret@site.test/orders',
+    'https://user@site.test/orders',
     'ftp://site.test/orders',
     'site.test/orders',
     '',
@@ -77,7 +84,7 @@ test('only MCP clients look for the issuer of a jwt gate, and for its tokens nob
     forwardToken: false,
   })
   const mcp = { bodyLimit: 1, origins: [], rules: [], otherwise: 'allow' } as const
-  const protect = [jwt('https://id.example/'), jwt('no URL'), jwt('http://id.example')]
+  const protect = ['https://id.example/', 'no URL', 'http://id.example', 'https://'].map(jwt)
   const tools = { ...open!, path: '/tools', protect, mcp }
   const both = { ...tools, path: '/both', protect: [...protect, gateFor(['a.b'])] }
   const zone = { ...site, routes: [tools, both, { ...tools, path: '/api', mcp: null }] }
@@ -89,6 +96,24 @@ test('only MCP clients look for the issuer of a jwt gate, and for its tokens nob
   const ours = new RouteResources(() => ({ zones: [zone], scopes: [] }))
   assert.equal(ours.at('https://site.test/tools'), null)
   assert.equal(ours.at('https://site.test/both')?.isOurs, true)
+})
+
+test('a route has the scopes of its gates and of its rules for MCP, and no gates at all open nothing', () => {
+  const rules = [{ match: { kind: 'any' }, scopes: ['a.d', 'a.b'] }] as never
+  const mcp = { bodyLimit: 1, origins: [], rules, otherwise: 'allow' } as const
+  const tools = { ...orders, mcp }
+  const { protect: _, ...bare } = { ...tools, path: '/bare' }
+  const found = resourcesIn({ ...site, routes: [tools, bare as typeof tools] })
+  assert.deepEqual([...found.keys()], ['/orders'])
+  assert.deepEqual(found.get('/orders')?.scopes, ['a.b', 'a.c', 'a.d'])
+  const apart = { ...orders, protect: [gateFor(['a.b'])] }
+  assert.deepEqual(resourcesIn({ ...site, routes: [apart] }).get('/orders')?.servers, [])
+})
+
+test('the URL of a resource has its path, but for that of the root', () => {
+  assert.equal(resourceUrl(new URL('https://site.test/')), 'https://site.test')
+  assert.equal(resourceUrl(new URL('https://site.test:8443/orders?x')), 'https://site.test:8443/orders')
+  assert.equal(routes.at('https://site.test/none'), null)
 })
 
 test('on an AI host, a route is a resource apart, and the management API stays what it is', () => {
