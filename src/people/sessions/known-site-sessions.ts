@@ -61,8 +61,7 @@ export class KnownSiteSessions {
     const known = this.#cache.cached(digest)
     if (known === null || (known === undefined && !this.#sessions.mayExist(value))) return null
     if (known !== undefined && this.#clock.monotonic() < known.dueAt) return this.#unlessOver(known)
-    const found = this.#cache.query(digest)
-    return found instanceof Promise ? found.then(one => this.#unlessOver(one)) : this.#unlessOver(found)
+    return this.#query(digest)
   }
 
   /** As `find`, by the digest of one that was found, and no use of it, so that it may end meanwhile. */
@@ -71,9 +70,9 @@ export class KnownSiteSessions {
     if (known === null) return null
     if (known !== undefined && this.#unlessOver(known) !== null) return known.session
     this.#isUse = false
-    const found = this.#cache.query(digest)
+    const found = this.#query(digest)
     this.#isUse = true
-    return found instanceof Promise ? found.then(one => this.#unlessOver(one)) : this.#unlessOver(found)
+    return found
   }
 
   /** Whether it is still what `find` returned, and may be used without another call. */
@@ -81,6 +80,10 @@ export class KnownSiteSessions {
     const known = this.#cache.cached(session.digest)
     if (known?.session !== session || this.#clock.monotonic() >= known.dueAt) return false
     return this.#unlessOver(known) !== null
+  }
+
+  async #query(digest: string): Promise<SiteSession | null> {
+    return this.#unlessOver(await this.#cache.query(digest))
   }
 
   #unlessOver(known: Known | null): SiteSession | null {

@@ -4,16 +4,14 @@ import { test } from 'node:test'
 import { ClientDirectory } from '../../../src/oauth/clients/client-directory.ts'
 import { readLogout } from '../../../src/oauth-server/endpoints/logout-request.ts'
 import { openStore } from '../../../src/store/open.ts'
+import type { Jwk } from '../../../src/tokens/signing-keys.ts'
 import { clientWith } from '../../oauth/clients/client-with.ts'
 import { account } from '../../store/contract-specimens.ts'
 
 const issuer = 'https://id.example'
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const [own, foreign] = [newKey(), newKey()]
-const published = { ...own.publicKey.export({ format: 'jwk' }), kid: 'a', alg: 'ES256' } as Record<
-  string,
-  string
->
+const published = { ...own.publicKey.export({ format: 'jwk' }), kid: 'a', alg: 'ES256' } as unknown as Jwk
 
 interface Signed {
   readonly key?: KeyObject

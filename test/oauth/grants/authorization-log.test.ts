@@ -95,7 +95,7 @@ test('of equal events, the last is written; what differs in anything is another 
   const { id: _, at: __, ...outcome } = first
   const differences: readonly Partial<AuthorizationEvent>[] = [
     { result: 'success' },
-    { step: 'authorize' },
+    { step: 'authorization' },
     { error: 'access_denied' },
     { user: hex(16) },
     { account: hex(16) },

@@ -244,3 +244,37 @@ onStores(
     )
   },
 )
+
+onStores('what a browser says of itself is cut, or absent', async village => {
+  const { sessions, clock } = village.parts
+  const user = await village.settle()
+  const proof = { method: 'openid', secondFactor: false, at: null } as const
+  const userAgentOf = async (userAgent: string | null) =>
+    (await sessions.begin(user, proof, { ...visit, userAgent })).session.userAgent
+  assert.deepEqual(
+    [(await userAgentOf('x'.repeat(300)))?.length, await userAgentOf('Firefox'), await userAgentOf(null)],
+    [256, 'Firefox', null],
+  )
+  const { value, session } = await sessions.begin(user, proof, visit)
+  assert.equal(isStale(session, clock.now()), true, 'nobody knows when they proved it')
+  village.clock.advance(6 * minute)
+  assert.equal((await sessions.find(value))!.session.authenticatedAt, null)
+  const fresh = { ...session, authenticatedAt: 7 }
+  assert.deepEqual([isStale(fresh, 7 + 30 * minute), isStale(fresh, 8 + 30 * minute)], [false, true])
+})
+
+onStores('sessions are listed by their last use, however soon they end', async village => {
+  const { sessions } = village.parts
+  const user = await village.settle()
+  const old = await begin(village, user)
+  for (let hours = 0; hours < 160; hours += 10) {
+    village.clock.advance(10 * hour)
+    assert.ok(await sessions.find(old.value))
+  }
+  const young = await begin(village, user)
+  const ids = async () => (await sessions.list(user.id)).map(({ id }) => id)
+  assert.deepEqual(await ids(), [young.session.id, old.session.id])
+  village.clock.advance(hour)
+  assert.ok(await sessions.find(old.value))
+  assert.deepEqual(await ids(), [old.session.id, young.session.id])
+})

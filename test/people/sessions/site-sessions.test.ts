@@ -142,3 +142,16 @@ onStores('only memberships count that were accepted and meet what their account 
   await village.store.accounts.update(account, { enforceTwoFactor: true })
   assert.deepEqual(await find(), [])
 })
+
+onStores('a session at our pages and one at a site are of the same person', async village => {
+  const { sites, begin, session, request, verifier } = await signedIn(village)
+  const { id: other } = await village.settle()
+  const code = await sites.issueCode({ id: session.id, user: other }, request)
+  assert.equal(await sites.begin(code, site, verifier), null)
+  const digest = digestOfValue(await begin())
+  const { credentials } = village.store
+  const stored = (await credentials.get('site_session', digest))!
+  await credentials.put({ ...stored, digest: 'e'.repeat(64), user: other })
+  assert.equal(await sites.find('e'.repeat(64)), null)
+  assert.notEqual(await sites.find(digest), null)
+})
