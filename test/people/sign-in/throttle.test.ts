@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Throttle } from '../../../src/people/sign-in/throttle.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { ManualClock } from '../../help/clock.ts'
 import { onStores } from '../on-stores.ts'
 
 const minute = 60_000
@@ -37,4 +41,60 @@ onStores('an attempt that was right counts for nothing', async village => {
     assert.ok('forgive' in attempt)
     await attempt.forgive()
   }
+})
+
+const address = '192.0.2.1'
+
+async function start(t: TestContext) {
+  const clock = new ManualClock(Date.now())
+  const store = await openStore('sqlite::memory:', { commandTimeout: 500, clock })
+  t.after(() => store.close())
+  return { clock, throttle: new Throttle(store.counters) }
+}
+
+test('who has to wait is told how long, and whether for the user or the address', async t => {
+  const { clock, throttle } = await start(t)
+  for (let i = 0; i < 5; i++) assert.ok('forgive' in (await throttle.attempt('a@example.com', address)))
+  const ofUser = await throttle.attempt('a@example.com', address)
+  assert.ok('of' in ofUser && ofUser.of === 'user' && ofUser.retryAfter > 0)
+  for (let i = 0; i < 15; i++) assert.ok('forgive' in (await throttle.attemptFrom(address)), String(i))
+  for (const attempt of [throttle.attemptFrom(address), throttle.attempt('b@example.com', address)]) {
+    const refused = await attempt
+    assert.ok('of' in refused && refused.of === 'address')
+    assert.ok(refused.retryAfter >= 1 && refused.retryAfter <= 1_200, String(refused.retryAfter))
+  }
+  assert.ok((await throttle.signUp(address))! >= 1)
+  clock.advance(21 * minute)
+  for (let i = 0; i < 20; i++) assert.equal(await throttle.signUp(address), null)
+  const wait = (await throttle.signUp(address))!
+  assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 1_200, String(wait))
+})
+
+test('an attempt without a user that was right counts for nothing', async t => {
+  const { throttle } = await start(t)
+  for (let i = 0; i < 30; i++) {
+    const attempt = await throttle.attemptFrom(address)
+    assert.ok('forgive' in attempt, String(i))
+    await attempt.forgive()
+  }
+})
+
+test('an address begins a hundred sign-ins at the provider in ten minutes, which count for no others', async t => {
+  const { clock, throttle } = await start(t)
+  for (let i = 0; i < 100; i++) assert.equal(await throttle.toProvider(address), null)
+  assert.ok((await throttle.toProvider(address))! >= 1)
+  assert.equal(await throttle.toProvider('192.0.2.2'), null)
+  assert.ok('forgive' in (await throttle.attemptFrom(address)))
+  clock.advance(5 * minute)
+  assert.ok((await throttle.toProvider(address))! >= 1)
+  clock.advance(16 * minute)
+  assert.equal(await throttle.toProvider(address), null)
+})
+
+test('a user who has to wait is told of once in ten minutes', async t => {
+  const { clock, throttle } = await start(t)
+  const told = () => throttle.isFirstToTell('ada')
+  assert.deepEqual([await told(), await told(), await throttle.isFirstToTell('bob')], [true, false, true])
+  clock.advance(21 * minute)
+  assert.equal(await told(), true)
 })
