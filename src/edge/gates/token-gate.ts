@@ -123,9 +123,7 @@ function isFor(actor: Actor, resource: URL | null): boolean {
 
 const textOf = memoizeEach((resource: URL) => resourceUrl(resource))
 
-const audienceOf = memoizeEach(
-  ({ resources = [] }: Actor) => new Set(resources.map(normalResource).filter(one => one !== null)),
-)
+const audienceOf = memoizeEach(({ resources = [] }: Actor) => new Set(resources.map(normalResource)))
 
 /** Subjects of other issuers have a hash sign, these have none. */
 function identityOf({ id, name, actor }: Token, account: string | null) {

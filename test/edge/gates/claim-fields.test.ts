@@ -81,6 +81,9 @@ test('an origin gets claims in place of what the client sent, and no token unles
   const claims = { sub: 'alice', address: '192.0.2.1' }
   const lines = ['X-Other: o', 'X-User: alice', 'X-Real-Ip: 192.0.2.1']
   assert.deepEqual(linesAfter(new ClaimFields(config, names).changesFor(claims), sent), lines)
+  assert.equal(new ClaimFields(config, names).changesFor({}).changesNothingIn([]), true)
+  const ofCookies = new ClaimFields([{ name: 'Cookie', claim: 'sub' }], ['cookie'])
+  assert.deepEqual(linesAfter(ofCookies.changesFor({ sub: 'a=b; gatehouse=s' })), ['Cookie: a=b'])
   const keeping = new ClaimFields(config, names, true)
   assert.deepEqual(linesAfter(keeping.changesFor(claims), sent), ['Authorization: Bearer x', ...lines])
   const plain = new ClaimFields([], names)

@@ -152,7 +152,7 @@ test('what is open ends with its session where the gate says so, by the gates of
   for (const isLate of [false, true]) {
     let found: SiteSession | null = session
     const sessions = () => (isLate ? Promise.resolve(found) : found)
-    const gate = gateWith({ endsOpen: true }, sessions)
+    const gate = gateWith({ endsOpen: true, condition: 'claims.sub == "u"' }, sessions)
     const { watch } = (await gate.check(value, host)) as Admission
     assert.equal(watch!.kind, 'sign_in')
     const [laxer, stricter] = [gateWith({}, sessions), gateWith({ accounts: ['three'] }, sessions)]
@@ -167,6 +167,8 @@ test('what is open ends with its session where the gate says so, by the gates of
       ],
       [null, null, 'GH_SESSION_INSUFFICIENT', 'GH_GATE_CHANGED'],
     )
+    found = sessionWith({ id: 'v' })
+    assert.equal(await codeWith(gate, laxer), 'GH_SESSION_INSUFFICIENT', 'its own gate decides')
     found = null
     assert.equal(await codeWith(gate), 'GH_SESSION_ENDED')
   }

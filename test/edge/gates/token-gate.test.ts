@@ -43,6 +43,8 @@ const ofApp = (more: Partial<Actor> = {}) =>
 
 type Verdict = Token | TokenFault
 
+let isOver = false
+
 /** Checks a token that is known to be such. */
 function check(gate: TokenGate, verdict: Verdict | Promise<Verdict>, more: object = {}) {
   const asked: unknown[] = []
@@ -52,7 +54,7 @@ function check(gate: TokenGate, verdict: Verdict | Promise<Verdict>, more: objec
       asked.push(what)
       return verdict
     },
-    isCurrent: (token: Token) => token === verdict,
+    isCurrent: (token: Token) => token === verdict && !isOver,
     review: () => verdict,
   }
   const bearer = { tokens, hasIssuer: true, address: '192.0.2.1', resource: () => site, ...more }
@@ -76,6 +78,9 @@ test('an API token needs the permission in the account, and no limits to gateway
     `X-Sub: ${token.id}`,
   ])
   assert.equal(admission.isCurrent(), true)
+  isOver = true
+  assert.equal(admission.isCurrent(), false)
+  isOver = false
   assert.equal(check(gate, token), admission, 'judged once')
   for (const other of [
     allowed({ policies: [] }),
@@ -192,6 +197,9 @@ test('what is open ends with its token where the gate says so, by the gates of t
       ],
       [null, null, 'GH_TOKEN_INSUFFICIENT', 'GH_GATE_CHANGED'],
     )
+    const elsewhere = '0'.repeat(32)
+    verdict = allowed({ policies: [{ ...token.policies[0]!, accounts: [elsewhere] }] })
+    assert.equal(await codeWith(gate, stricter), 'GH_TOKEN_INSUFFICIENT', 'its own gate decides')
     verdict = 'expired'
     assert.equal(await codeWith(gate), 'GH_TOKEN_EXPIRED')
   }
