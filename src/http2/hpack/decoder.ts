@@ -96,15 +96,11 @@ export class HpackDecoder {
     let field: HeaderField
     if (index === 0) {
       const name = this.#string(bytes, end)
-      const value = this.#string(bytes, end)
-      if (this.#isFaulty) return null
-      field = headerField(name, value)
+      field = headerField(name, this.#string(bytes, end))
     } else {
       const entry = this.#fieldAt(index)
       if (entry === null) return null
-      const value = this.#string(bytes, end)
-      if (this.#isFaulty) return null
-      field = withValue(entry, value)
+      field = withValue(entry, this.#string(bytes, end))
     }
     if (isIndexed) this.#add(field)
     return field
@@ -156,12 +152,11 @@ export class HpackDecoder {
   }
 
   #string(bytes: Buffer, end: number): string {
-    if (this.#at >= end) return this.#fault()
     const isHuffman = bytes[this.#at]! >= 0x80
     const length = this.#integer(bytes, 0x7f, end)
     const from = this.#at
     const to = from + length
-    if (this.#isFaulty || to > end) return this.#fault()
+    if (to > end) return this.#fault()
     this.#at = to
     if (!isHuffman) return bytes.toString('latin1', from, to)
     return decodeHuffman(bytes, from, to) ?? this.#fault()
@@ -180,14 +175,14 @@ function headerField(name: string, value: string): HeaderField {
     value,
     id: isPseudo ? field.other : fieldId(name),
     pseudo: isPseudo ? pseudoOf(name) : pseudo.none,
-    isSound: (isPseudo || isLowerToken(name)) && isFieldValue(value),
+    isSound: isSoundName(name) && isFieldValue(value),
     size: name.length + value.length + overhead,
   }
 }
 
 function withValue(entry: HeaderField, value: string): HeaderField {
   const { name, id, pseudo } = entry
-  const isSound = (entry.isSound || isLowerToken(name)) && isFieldValue(value)
+  const isSound = (entry.isSound || isSoundName(name)) && isFieldValue(value)
   return { name, value, id, pseudo, isSound, size: name.length + value.length + overhead }
 }
 
@@ -208,6 +203,10 @@ function pseudoOf(name: string): Pseudo {
   }
 }
 
+function isSoundName(name: string): boolean {
+  return name.charCodeAt(0) === 0x3a || isLowerToken(name)
+}
+
 function isLowerToken(name: string): boolean {
   if (name.length === 0) return false
   for (let i = 0; i < name.length; i++) {
@@ -220,7 +219,6 @@ function isLowerToken(name: string): boolean {
 /** RFC 9113 section 8.2.1: valid bytes, and no blanks around them. */
 function isFieldValue(value: string): boolean {
   const { length } = value
-  if (length === 0) return true
   for (let i = 0; i < length; i++) if (isFieldByte[value.charCodeAt(i)] !== 1) return false
   return !isBlank(value.charCodeAt(0)) && !isBlank(value.charCodeAt(length - 1))
 }

@@ -48,10 +48,10 @@ export class Outflow<Stream extends SendingStream> {
   write(stream: Stream, bytes: Buffer): boolean {
     let at = 0
     if (stream.waiting === 0 && this.#next === this.#ready.length)
-      while (at < bytes.length && this.#writer.length < this.goal) {
+      while (this.#writer.length < this.goal) {
         const length = this.#allowed(stream, bytes.length - at)
         if (length === 0) break
-        this.#send(stream, bytes, at, length, false)
+        this.#send(stream, bytes, at, length)
         at += length
       }
     if (at === bytes.length) return true
@@ -84,7 +84,7 @@ export class Outflow<Stream extends SendingStream> {
   }
 
   ready(stream: Stream): void {
-    if (stream.isReady || stream.isClosed || stream.waiting === 0 || stream.sendWindow <= 0) return
+    if (stream.isReady || stream.waiting === 0 || stream.sendWindow <= 0) return
     stream.isReady = true
     this.#ready.push(stream)
   }
@@ -101,13 +101,11 @@ export class Outflow<Stream extends SendingStream> {
     const length = this.#allowed(stream, first.length - firstAt)
     // A setting has shrunk its window since it became ready.
     if (length === 0) return
-    const isLast = length === stream.waiting && stream.isWritten && stream.trailers === null
-    this.#send(stream, first, firstAt, length, isLast)
+    this.#send(stream, first, firstAt, length)
     stream.unqueue(length)
     if (stream.waiting > 0) return this.ready(stream)
     this.#stalledCount--
-    if (stream.isWritten) return isLast ? this.#sender.sent(stream) : this.#finish(stream)
-    if (!stream.isStalled) return
+    if (stream.isWritten) return this.#finish(stream)
     stream.isStalled = false
     this.#sender.drained(stream)
   }
@@ -122,8 +120,8 @@ export class Outflow<Stream extends SendingStream> {
     return Math.max(0, Math.min(length, frameLimit, this.#window, stream.sendWindow))
   }
 
-  #send(stream: Stream, bytes: Buffer, at: number, length: number, isLast: boolean): void {
-    this.#writer.data(stream.id, bytes, at, at + length, isLast)
+  #send(stream: Stream, bytes: Buffer, at: number, length: number): void {
+    this.#writer.data(stream.id, bytes, at, at + length, false)
     this.#window -= length
     stream.sendWindow -= length
     stream.sentSince += length

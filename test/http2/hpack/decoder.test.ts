@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type HeaderField, HpackDecoder } from '../../../src/http2/hpack/decoder.ts'
+import { field } from '../../../src/http1/fields/fields.ts'
+import { type HeaderField, HpackDecoder, pseudo } from '../../../src/http2/hpack/decoder.ts'
 
 function decode(decoder: HpackDecoder, hex: string, most = 65_536): string[] | null {
   const bytes = Buffer.from(hex.replaceAll(' ', ''), 'hex')
@@ -99,11 +100,17 @@ test('the same in Huffman code as in C.6', () => {
 
 const bad: Readonly<Record<string, string>> = {
   'index 0': '80',
+  'index 0 before what would be a literal': '8001 6101 62',
   'an index behind the tables': 'be',
   'a name behind the tables': '7e 0161',
   'an integer without end': 'ff ffff ffff ffff',
   'an integer that is cut off': 'ff',
+  'a length without end': '0001 617f 8080 8080',
+  'an index of a name without end': '0f80 8080 8001 6101 62',
+  'the size of a table without end': '3f80 8080 80',
   'a string that is cut off': '400a 6375',
+  'a value that is cut off': '4001 6102 62',
+  'a value in Huffman code that is cut off': '4001 6183 1c64',
   'a string without its length': '40',
   'a value that is missing': '4001 61',
   'Huffman padding of eight bits': '4001 6182 1fff',
@@ -117,6 +124,78 @@ for (const [what, hex] of Object.entries(bad))
   test(`${what} breaks the compression`, () => {
     assert.equal(decode(new HpackDecoder(), hex), null)
   })
+
+test('a block ends where its frame does, even if more bytes are there', () => {
+  for (const hex of ['3f00', '000161 0262 63', '0001 6101 62', '4101', '82ff 00']) {
+    const bytes = Buffer.from(hex.replaceAll(' ', ''), 'hex')
+    assert.equal(new HpackDecoder().decode(bytes, 0, bytes.length - 1, 1_000, { take() {} }), -1, hex)
+  }
+})
+
+test('only literals that are to be indexed are', () => {
+  for (const [first, neverIndexed] of [
+    ['00', false],
+    ['10', true],
+    ['40', false],
+  ] as const) {
+    const decoder = new HpackDecoder()
+    assert.deepEqual(decode(decoder, `${first}01 6101 62`), ['a: b'])
+    assert.equal(decoder.hasNeverIndexed, neverIndexed)
+    assert.deepEqual(decode(decoder, 'be'), first === '40' ? ['a: b'] : null)
+    assert.equal(decoder.hasNeverIndexed, false)
+  }
+})
+
+test('the table has what a list has from which the oldest are removed', () => {
+  const change = fc.oneof(
+    { weight: 9, arbitrary: fc.record({ letter: fc.integer({ min: 97, max: 122 }), length: fc.nat(120) }) },
+    { weight: 1, arbitrary: fc.nat(4_096) },
+  )
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 200, size: 'max' }), changes => {
+      const decoder = new HpackDecoder()
+      let table: string[] = []
+      let limit = 4_096
+      for (const change of changes) {
+        if (typeof change === 'number') {
+          limit = change
+          const rest = limit - 31
+          const size = rest < 0 ? [0x20 | limit] : [0x3f, (rest & 0x7f) | 0x80, rest >> 7]
+          assert.deepEqual(decode(decoder, Buffer.from(size).toString('hex')), [])
+        } else {
+          const value = Buffer.alloc(change.length, change.letter)
+          const bytes = Buffer.concat([Buffer.from([0x40, 1, 0x78, change.length]), value])
+          assert.deepEqual(decode(decoder, bytes.toString('hex')), [`x: ${value}`])
+          table.unshift(`x: ${value}`)
+        }
+        let left = limit
+        const end = table.findIndex(line => (left -= line.length - 2 + 32) < 0)
+        if (end !== -1) table = table.slice(0, end)
+      }
+      const indexes = Buffer.from(table.flatMap((_, i) => (i < 65 ? [0x80 + 62 + i] : [0xff, i - 65])))
+      assert.deepEqual(decode(decoder, indexes.toString('hex')), table)
+      const next = table.length < 65 ? [0x80 + 62 + table.length] : [0xff, table.length - 65]
+      assert.equal(decode(decoder, Buffer.from(next).toString('hex')), null)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('a field is told what it is, with its name from the table or its own', () => {
+  for (const [hex, id, which, size] of [
+    ['00 0e 63 6f6e 7465 6e74 2d6c 656e 6774 6801 37', field.contentLength, pseudo.none, 14 + 1 + 32],
+    ['00 05 3a 7061 7468 03 2f61 62', field.other, pseudo.path, 5 + 3 + 32],
+    ['0f0d 0137', field.contentLength, pseudo.none, 14 + 1 + 32],
+    ['04 032f 6162', field.other, pseudo.path, 5 + 3 + 32],
+  ] as const) {
+    const fields: HeaderField[] = []
+    const bytes = Buffer.from(hex.replaceAll(' ', ''), 'hex')
+    const sink = { take: (field: HeaderField) => void fields.push(field) }
+    assert.equal(new HpackDecoder().decode(bytes, 0, bytes.length, 1_000, sink), size)
+    const [found] = fields
+    assert.deepEqual([found!.id, found!.pseudo, found!.isSound, found!.size], [id, which, true, size])
+  }
+})
 
 test('a field as large as the table empties it, and a larger one too', () => {
   const decoder = new HpackDecoder()
@@ -202,12 +281,14 @@ test('a name of the table is as sound as it was, whatever value it came with', (
   assert.deepEqual(soundOf('4001 7801 20 7e01 79'), [false, true])
   assert.deepEqual(soundOf('4001 7801 79 7e01 20'), [true, false])
   assert.deepEqual(soundOf('4001 5801 79 7e01 79'), [false, false])
+  assert.deepEqual(soundOf('4005 3a70 6174 6801 20 7e01 2f'), [false, true])
 })
 
 const sound: readonly (readonly [name: string, value: string, isSound: boolean])[] = [
   ['x', 'y', true],
   ['x', '', true],
   ['x', 'a b\tc\xff', true],
+  ['x-1', 'y', true],
   ['X', 'y', false],
   ['A', 'y', false],
   ['Z', 'y', false],

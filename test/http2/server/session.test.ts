@@ -44,6 +44,12 @@ const connectionErrors: Readonly<
   ],
   '4.3: the same with an unknown frame': ['protocol', headers(1, get, endStream), frame(200, 0, 0)],
   '4.3: another header block in the middle of one': ['protocol', headers(1, get, endStream), headers(3)],
+  '4.3: another one of the same stream': ['protocol', headers(1, get, endStream), headers(1)],
+  '4.3: DATA of the same stream in the middle of a header block': [
+    'protocol',
+    headers(1, post, 0),
+    data(1, 'x'),
+  ],
   '5.1: DATA on an idle stream': ['protocol', data(1, 'x')],
   '5.1: RST_STREAM on an idle stream': ['protocol', rstStream(1)],
   '5.1: WINDOW_UPDATE on an idle stream': ['protocol', windowUpdate(1, 1)],
@@ -59,6 +65,8 @@ const connectionErrors: Readonly<
   '6.1: more padding than DATA': ['protocol', open, data(1, '\x05abcd', padded)],
   '6.1: DATA without its padding': ['frameSize', open, data(1, '', padded)],
   '6.2: HEADERS on stream 0': ['protocol', headers(0)],
+  '6.2: HEADERS on stream 0 that go on': ['protocol', headers(0, get, endStream)],
+  '6.2: as much padding as HEADERS': ['protocol', frame(frameType.headers, endHeaders | padded, 1, '\x01')],
   '6.2: more padding than HEADERS': ['protocol', frame(frameType.headers, endHeaders | padded, 1, '\xffab')],
   '6.2: HEADERS without their priority': [
     'frameSize',
@@ -116,6 +124,11 @@ const connectionErrors: Readonly<
     'protocol',
     open,
     frame(frameType.continuation, endHeaders, 1, block(['a', 'b'])),
+  ],
+  '6.10: CONTINUATION behind a whole header block that goes on': [
+    'protocol',
+    open,
+    frame(frameType.continuation, 0, 1),
   ],
   '6.10: CONTINUATION behind DATA': [
     'protocol',
@@ -221,6 +234,14 @@ test('RFC 7541 4.2: once the client has set the size of its table, the next bloc
   assert.deepEqual(
     blocks.map(({ payload }) => payload.toString('hex')),
     ['2089', '89'],
+  )
+  const other = Peer.greeted()
+  other.send(settings([setting.initialWindowSize, 100]), headers(1))
+  other.session.respond(other.requests[0]!.stream, 204, '', true)
+  const [ack, head] = other.frames()
+  assert.deepEqual(
+    [ack!.type, ack!.flags, head!.payload.toString('hex')],
+    [frameType.settings, flag.ack, '89'],
   )
 })
 
@@ -538,13 +559,20 @@ test('5.3: priorities are ignored', () => {
     1,
     Buffer.concat([Buffer.from([2, 0, 0, 0, 1, 5]), block(...get), Buffer.alloc(2)]),
   )
+  const fields = block(...get)
+  const begun = Buffer.concat([Buffer.from([2, 0, 0, 0, 1, 5]), fields.subarray(0, 9), Buffer.alloc(2)])
   peer.send(
     frame(frameType.priority, 0, 9, Buffer.alloc(5)),
     dependent,
     frame(frameType.priorityUpdate, 0, 0, uint32(1)),
+    frame(frameType.headers, endStream | priority | padded, 3, begun),
+    frame(frameType.continuation, endHeaders, 3, fields.subarray(9)),
   )
   assert.equal(peer.fault, null)
-  assert.equal(peer.requests[0]!.head.target, '/')
+  assert.deepEqual(
+    peer.requests.map(({ head }) => head.target),
+    ['/', '/'],
+  )
 })
 
 test('5.5: unknown frames and flags are ignored', () => {
