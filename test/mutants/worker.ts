@@ -5,6 +5,7 @@ import { readFileSync, writeSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import { Coverage } from '../fuzz/engine/coverage.ts'
 import { root } from '../help/source.ts'
 import { enter, Run } from './node-test.ts'
@@ -103,6 +104,8 @@ async function attempt(tests: readonly Wanted[], number: number): Promise<Wanted
 }
 
 async function cover({ test, positions }: Job & { kind: 'cover' }): Promise<void> {
+  // V8 does not count all calls of what it has optimized.
+  for (const flag of ['--no-opt', '--no-maglev']) setFlagsFromString(flag)
   const coverage = new Coverage()
   coverage.watch(Object.keys(positions))
   let began = 0
