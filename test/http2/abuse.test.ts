@@ -11,6 +11,7 @@ import {
   frame,
   get,
   headers,
+  type Pairs,
   Peer,
   ping,
   post,
@@ -244,6 +245,50 @@ function bomb(repeats: number, stream: number): Buffer[] {
     frame(frameType.headers, whole, stream, Buffer.concat([block(...get), Buffer.alloc(repeats, 0xbe)])),
   ]
 }
+
+test('a header block may have 64 frames', () => {
+  for (const [count, fault] of [
+    [64, null],
+    [65, 'header_block'],
+  ] as const) {
+    const peer = Peer.greeted()
+    const more = Array.from({ length: count - 2 }, () => frame(frameType.continuation, 0, 1))
+    peer.send(headers(1, get, endStream), ...more, frame(frameType.continuation, endHeaders, 1))
+    assert.deepEqual([peer.fault, peer.requests.length], [fault, fault === null ? 1 : 0])
+  }
+})
+
+test('a block may unpack to 512 KiB more than a head may have, to the byte', () => {
+  const sizeOf = (fields: Pairs) =>
+    fields.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0)
+  for (const more of [0, 1]) {
+    const peer = Peer.greeted()
+    const [first, second] = bomb(130, 5)
+    const left = peer.limits.headerSection + 512 * 1024 + more - sizeOf(get) - 130 * 4_033
+    const count = Math.floor(left / 100)
+    const fillers = Array.from({ length: count }, (_, i): [string, string] => [
+      'x',
+      'v'.repeat(67 + (i < count - 1 ? 0 : left % 100)),
+    ])
+    const payload = Buffer.concat([second!.subarray(9), block(...fillers)])
+    assert.equal(sizeOf(fillers), left)
+    peer.send(first!, frame(frameType.headers, endHeaders | endStream, 5, payload))
+    assert.equal(peer.fault, more === 0 ? null : 'header_block')
+  }
+})
+
+test('a request earns four frames that carry nothing', () => {
+  const peer = Peer.greeted()
+  const pings = (count: number) => peer.send(...Array.from({ length: count }, () => ping))
+  // Two came with the greeting.
+  for (let i = 0; i < 4; i++) pings(i < 3 ? 500 : 498)
+  assert.equal(peer.fault, null)
+  peer.send(headers(1))
+  pings(4)
+  assert.equal(peer.fault, null)
+  pings(1)
+  assert.equal(peer.fault, 'control_frames')
+})
 
 test('a field that is repeated from the table costs its size each time', () => {
   const peer = Peer.greeted()

@@ -336,6 +336,48 @@ export const reviewed: readonly Reviewed[] = [
     because: 'no field line begins at -1, so the fault is the same',
   },
   {
+    file: 'http2/client/data-frames.ts',
+    line: '#endsStream = false',
+    becomes: '#endsStream = true',
+    because: 'each frame sets it',
+  },
+  {
+    file: 'http2/client/data-frames.ts',
+    line: 'if (stream === false) return false',
+    becomes: 'if (false) return false',
+    because: 'a session that has failed reads no more',
+  },
+  {
+    file: 'http2/client/data-frames.ts',
+    line: 'if (stream === false) return false',
+    becomes: 'if (stream === true) return false',
+    because: 'a session that has failed reads no more',
+  },
+  {
+    file: 'http2/client/data-frames.ts',
+    line: 'if (stream === false) return false',
+    becomes: 'if (stream === false) return true',
+    because: 'a session that has failed reads no more',
+  },
+  {
+    file: 'http2/client/data-frames.ts',
+    line: 'return !this.#session.isClosed',
+    becomes: 'return true',
+    because: 'a session that has failed reads no more',
+  },
+  {
+    file: 'http2/client/data-frames.ts',
+    line: 'return this.#session.isClosed ? false : stream',
+    becomes: 'return false ? false : stream',
+    because: 'a session that has failed reads no more',
+  },
+  {
+    file: 'http2/client/data-frames.ts',
+    line: 'return this.#session.isClosed ? false : stream',
+    becomes: 'return this.#session.isClosed ? true : stream',
+    because: 'a session that has failed reads no more',
+  },
+  {
     file: 'http2/hpack/decoder.ts',
     line: 'const maxFields = tableSize / overhead',
     becomes: 'const maxFields = tableSize * overhead',
@@ -376,6 +418,12 @@ export const reviewed: readonly Reviewed[] = [
     line: 'const isSound = (entry.isSound || isSoundName(name)) && isFieldValue(value)',
     becomes: 'const isSound = (isSoundName(name)) && isFieldValue(value)',
     because: 'only the speed differs',
+  },
+  {
+    file: 'http2/server/allowance.ts',
+    line: 'this.now = now',
+    becomes: ';',
+    because: 'each read and each sweep sets it',
   },
   {
     file: 'http2/session/incoming-frames.ts',

@@ -39,7 +39,7 @@ export class DataFrames {
   }
 
   part(bytes: Buffer, at: number, end: number, isLast: boolean): void {
-    if (this.#padding === -1 && at < end) at = this.#readPadding(bytes, at)
+    if (this.#padding === -1) at = this.#readPadding(bytes, at)
     const stream = this.#stream
     if (this.#session.isClosed || stream === null) return
     const to = Math.min(end, at + this.#left)
@@ -53,7 +53,6 @@ export class DataFrames {
     this.#padding = bytes[at]!
     const length = this.#left - 1 - this.#padding
     this.#left = length
-    this.#stream = null
     if (length < 0) this.#session.fail('protocol')
     else if (stream !== null) {
       this.#stream = this.#allowed(stream, length)

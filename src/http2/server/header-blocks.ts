@@ -102,7 +102,7 @@ export class HeaderBlocks<Owner> implements BlockTaker {
     stream.hasKey = fields.hasKey
     // A tunnel has an end to hand over even if nothing else comes.
     if (stream.isTunnel) stream.isBodyOver = false
-    stream.bodyLeft = isWhole ? -1 : head.contentLength
+    stream.bodyLeft = head.contentLength
     this.requestCount++
     this.#allowance.earnByFrame()
     this.#user.begin(stream, head, fault)

@@ -468,6 +468,12 @@ const streamFaults: Readonly<Record<string, readonly [fault: StreamFault, ...fra
   '8.3: a pseudo field of requests': ['bad_head', headers(1, [...begun, [':path', '/']])],
   '8.3: :status behind another field': ['bad_head', headers(1, [['x', 'y'], ...begun])],
   '8.3.2: no :status': ['bad_head', headers(1, [['x', 'y']])],
+  '8.3.2: no :status before a body': ['bad_head', headers(1, [['x', 'y']], endHeaders)],
+  '8.1.1: two lengths, the last of which is right': [
+    'bad_framing',
+    headers(1, [...begun, ['content-length', '1'], ['content-length', '2']], endHeaders),
+    data(1, 'ab', endStream),
+  ],
   '8.3.2: two of :status': ['bad_head', headers(1, [...begun, ...begun])],
   '8.3.2: a :status of two digits': ['bad_head', headers(1, [[':status', '20']])],
   '8.3.2: a :status of 600': ['bad_head', headers(1, [[':status', '600']])],
@@ -973,4 +979,90 @@ test('the rest of a request is called off where its response is whole', () => {
   origin.send(headers(3, begun))
   assert.equal(codeOf(origin.frames(), 3), null)
   assert.deepEqual([asked.isWhole, whole.isWhole], [true, true])
+})
+
+/** An origin that has sent as many frames that carry nothing as it may, and two requests: one is over. */
+function spent(method = 'GET') {
+  const origin = Origin.greeted()
+  const [asked, over] = [origin.ask(method), origin.ask()]
+  origin.session.cancel(over.stream!)
+  origin.session.tick(60_000)
+  for (let i = 0; i < 1_000; i++) origin.send(ping)
+  origin.frames()
+  return { origin, asked, over }
+}
+
+test('DATA costs nothing of what an origin may send idly if it carries something, or ends a response', () => {
+  for (const [what, fault, ...frames] of [
+    ['256 bytes for nobody', null, data(3, Buffer.alloc(256))],
+    ['255 bytes for nobody', 'flood', data(3, Buffer.alloc(255))],
+    ['nothing', 'flood', data(1, '')],
+    ['a header block for nobody', 'flood', headers(3, begun)],
+    ['an end', null, headers(1, begun, endHeaders), data(1, '', endStream)],
+    ['a byte', null, headers(1, begun, endHeaders), data(1, 'x')],
+  ] as const) {
+    const { origin, asked } = spent()
+    origin.send(...frames)
+    assert.deepEqual([origin.fault, asked.fault], [fault, null], what)
+  }
+})
+
+test('a body of known length may come in any frames, with padding, and be cut anywhere', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask()
+  const sized = headers(1, [...begun, ['content-length', '6']], endHeaders)
+  const frames = [data(1, 'ab'), data(1, '\x02cd\0\0', padded), data(1, '\x01\0', padded)]
+  for (const byte of Buffer.concat([sized, ...frames, data(1, 'ef', endStream)])) {
+    assert.equal(asked.isWhole, false)
+    origin.send(Buffer.from([byte]))
+  }
+  assert.deepEqual([asked.body, asked.pieces, asked.isWhole, origin.fault], ['abcdef', 6, true, null])
+})
+
+test('a head says its length where a body follows, and is told at once', () => {
+  const origin = Origin.greeted()
+  const [asked, empty] = [origin.ask(), origin.ask()]
+  origin.send(headers(1, [...begun, ['content-length', '2']], endHeaders))
+  assert.deepEqual([asked.length, asked.flushes], [2, 1])
+  origin.send(data(1, 'ab'), headers(1, [['x', 'y']]))
+  assert.deepEqual([asked.isWhole, asked.trailers], [true, ['x', 'y']])
+  origin.send(headers(3, [...begun, ['content-length', '0']]))
+  assert.deepEqual([empty.isWhole, empty.length], [true, 0])
+})
+
+test('trailers may have 64 KiB', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask()
+  // As large as the :status in whose place it is.
+  const fields = [['x', 'v'.repeat(9)] as const, ...large(64 * 1024)!.slice(1)]
+  origin.send(headers(1, begun, endHeaders), block(fields, endStream))
+  assert.deepEqual([asked.isWhole, asked.fault], [true, null])
+})
+
+test('a response without a body may end with DATA that has none', () => {
+  const origin = Origin.greeted()
+  const [head, empty] = [origin.ask('HEAD'), origin.ask()]
+  origin.send(headers(1, begun, endHeaders), data(1, '', endStream))
+  origin.send(headers(3, begun, endHeaders), data(3, '\x01\0', padded | endStream))
+  assert.deepEqual([head.isWhole, head.pieces, empty.isWhole, empty.pieces], [true, 0, true, 0])
+})
+
+test('padded DATA for a stream that is over passes', () => {
+  const { origin } = spent()
+  origin.session.tick(70_000)
+  origin.send(data(3, '\x01x\0', padded), headers(1, begun))
+  assert.equal(origin.fault, null)
+})
+
+test('who cancels at the head or the last piece hears no end', () => {
+  const early = Origin.greeted()
+  const left = early.ask()
+  left.head = () => early.session.cancel(left.stream!)
+  early.send(headers(1, begun))
+  assert.deepEqual([left.isWhole, left.fault, early.fault], [false, null, null])
+  const origin = Origin.greeted()
+  const asked = origin.ask()
+  asked.data = () => origin.session.cancel(asked.stream!)
+  origin.send(headers(1, begun, endHeaders), data(1, 'x', endStream))
+  assert.deepEqual([asked.isWhole, asked.fault, origin.fault], [false, null, null])
 })

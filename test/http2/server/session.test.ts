@@ -37,6 +37,16 @@ const connectionErrors: Readonly<
     'compression',
     frame(frameType.headers, endHeaders, 1, Buffer.from([0x80])),
   ],
+  '4.3: trailers that are none': [
+    'compression',
+    open,
+    frame(frameType.headers, endHeaders | endStream, 1, Buffer.from([0x80])),
+  ],
+  '4.3: the same behind the end of a request': [
+    'compression',
+    headers(1),
+    frame(frameType.headers, endHeaders | endStream, 1, Buffer.from([0x80])),
+  ],
   '4.3: a header block in the middle of which another frame comes': [
     'protocol',
     headers(1, get, endStream),
@@ -143,7 +153,9 @@ for (const [what, [code, ...frames]] of Object.entries(connectionErrors))
     const peer = Peer.greeted()
     peer.send(...frames)
     assert.equal(peer.fault, 'protocol')
-    assert.equal(codeOf(peer.frames(), 0), errorCode[code])
+    const sent = peer.frames()
+    assert.equal(codeOf(sent, 0), errorCode[code])
+    assert.equal(sent.at(-1)!.type, frameType.goAway)
     for (const request of peer.requests) assert.ok(request.stream.isClosed)
     assert.equal(peer.session.isDone, true)
     assert.equal(peer.send(headers(9)), 'done')
@@ -272,6 +284,10 @@ const faulty: Readonly<Record<string, readonly [fault: string, fields: Pairs]>> 
   ],
   'a length that is none': ['bad_request', [...get, ['content-length', 'x']]],
   'a long path': ['uri_too_long', [...get.slice(0, 2), [':path', `/${'a'.repeat(100)}`], get[3]!]],
+  'a length without a body behind many fields': [
+    'http_headers_exceed_limit',
+    [...get, ['content-length', '1'], ...Array.from({ length: 100 }, (): [string, string] => ['x', 'a'])],
+  ],
   'a Cookie behind many fields': [
     'http_headers_exceed_limit',
     [...get, ...Array.from({ length: 100 }, (): [string, string] => ['x', 'a']).with(50, ['cookie', 'a'])],
@@ -328,6 +344,24 @@ test('a header list may be as large as its limit, to the byte', () => {
     peer.limits.headerSection = limit
     peer.send(headers(1, [...get, ['x', 'ab']]))
     assert.equal(peer.requests[0]!.fault, fault)
+  }
+})
+
+test('trailers may be as large as a header list, to the byte', () => {
+  for (const [more, code] of [
+    [0, null],
+    [1, errorCode.protocol],
+  ] as const) {
+    const peer = Peer.greeted()
+    peer.limits.headerSection = 200
+    peer.send(headers(1, post.slice(0, 3).concat([[':authority', 'a']]), endHeaders))
+    peer.send(
+      headers(1, [
+        ['x', 'a'.repeat(100)],
+        ['y', 'b'.repeat(34 + more)],
+      ]),
+    )
+    assert.deepEqual([codeOf(peer.frames(), 1), peer.fault], [code, null])
   }
 })
 
