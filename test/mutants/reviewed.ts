@@ -378,6 +378,18 @@ export const reviewed: readonly Reviewed[] = [
     because: 'a session that has failed reads no more',
   },
   {
+    file: 'http2/client/inflow.ts',
+    line: 'if (!stream.isPaused && growth > 0 && this.#growth + growth <= maxGrowth) {',
+    becomes: 'if (!stream.isPaused && this.#growth + growth <= maxGrowth) {',
+    because: 'a growth of 0 changes nothing',
+  },
+  {
+    file: 'http2/client/inflow.ts',
+    line: 'if (!stream.isPaused && growth > 0 && this.#growth + growth <= maxGrowth) {',
+    becomes: 'if (!stream.isPaused && growth >= 0 && this.#growth + growth <= maxGrowth) {',
+    because: 'a growth of 0 changes nothing',
+  },
+  {
     file: 'http2/hpack/decoder.ts',
     line: 'const maxFields = tableSize / overhead',
     becomes: 'const maxFields = tableSize * overhead',

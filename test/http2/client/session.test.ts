@@ -1047,6 +1047,13 @@ test('a response without a body may end with DATA that has none', () => {
   assert.deepEqual([head.isWhole, head.pieces, empty.isWhole, empty.pieces], [true, 0, true, 0])
 })
 
+test('DATA with more padding than it has ends no response', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask()
+  origin.send(headers(1, begun, endHeaders), data(1, '\x05x', padded | endStream))
+  assert.deepEqual([origin.fault, asked.isWhole, asked.body], ['protocol', false, ''])
+})
+
 test('padded DATA for a stream that is over passes', () => {
   const { origin } = spent()
   origin.session.tick(70_000)
