@@ -53,6 +53,8 @@ class Schedule {
     this.#isTroubled = world.maybe(0.4)
     this.#mayCrash = world.maybe(0.3)
     const { network } = world
+    // As over the connection to a store: a report is counted before what its process asks for next.
+    network.keepsOrder = true
     network.maxDelay = [0, 10, 60][world.below(3)]!
     if (this.#isTroubled) {
       network.maxDelay = [10, 300][world.below(2)]!

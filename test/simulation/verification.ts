@@ -363,9 +363,9 @@ class Schedule {
       if (process.isCutOff) await this.#cut(worker)
     }
     for (const zone of this.#dns.zones.values()) zone.state = 'fine'
-    // Lookups that are under way know nothing of it.
-    await world.pass(patience)
     for (const owned of this.#owned) await this.#publish(owned, true)
+    // Lookups that are under way know nothing of it, and set the next check an interval after their end.
+    await world.pass(patience)
     this.#letTimePass(longestStep + maxSkew)
     await world.pass(patience + 10_000)
     for (const { id } of this.#owned) {

@@ -22,6 +22,8 @@ export class Network {
   /** The parts of messages that are lost, and that arrive twice. */
   lost = 0
   repeated = 0
+  /** Whether calls of one process arrive in the order in which they were sent, as over one connection. */
+  keepsOrder = false
 }
 
 /** A process: it runs only while it is neither stopped nor killed, and its clock is its own. */
@@ -36,6 +38,8 @@ export class Process {
   /** Its calls that are going to fail, and when it last had trouble, in ms of the world. */
   doomed = 0
   troubledAt = Number.NEGATIVE_INFINITY
+  /** When the last of its calls arrives, where their order is kept. */
+  lastArrivalAt = 0
 
   constructor(name: string, time: () => number) {
     this.name = name
@@ -157,11 +161,7 @@ export class World implements Outcome {
   }
 
   later(of: Process, ms: number, work: () => void): Event {
-    const event = { at: this.#time + ms, of, work, isOver: false }
-    let place = this.#due.length
-    while (place > 0 && this.#due[place - 1]!.at > event.at) place--
-    this.#due.splice(place, 0, event)
-    return event
+    return this.#at(this.#time + ms, of, work)
   }
 
   pause(of: Process): void {
@@ -220,9 +220,8 @@ export class World implements Outcome {
       }
       this.#serving--
     }
-    if (isDone) this.later(this.outside, this.#delay(), () => void arrive())
-    if (isDone && this.maybe(this.network.repeated))
-      this.later(this.outside, this.#delay(), () => void arrive())
+    if (isDone) this.#deliver(from, () => void arrive())
+    if (isDone && this.maybe(this.network.repeated)) this.#deliver(from, () => void arrive())
     if (isLost) from.doomed++
     const late = this.later(from, timeout, () => {
       if (isLost) from.doomed--
@@ -253,8 +252,23 @@ export class World implements Outcome {
     if (this.#traces) this.trace.push(`${this.#time.toFixed(1)} ${text}`)
   }
 
+  #at(at: number, of: Process, work: () => void): Event {
+    const event = { at, of, work, isOver: false }
+    let place = this.#due.length
+    while (place > 0 && this.#due[place - 1]!.at > at) place--
+    this.#due.splice(place, 0, event)
+    return event
+  }
+
   #delay(): number {
     return this.random() ** 2 * this.network.maxDelay
+  }
+
+  /** Lets a call arrive at its server. */
+  #deliver(from: Process, work: () => void): void {
+    let at = this.#time + this.#delay()
+    if (this.network.keepsOrder) at = from.lastArrivalAt = Math.max(from.lastArrivalAt, at)
+    this.#at(at, this.outside, work)
   }
 
   #start(work: () => void, ms: number, repeats: boolean): Timer {

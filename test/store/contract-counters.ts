@@ -41,6 +41,29 @@ export function countersContract(name: string, place: Place): void {
     assert.deepEqual([count, granted], [5, 1])
   })
 
+  test(`${name}: what one process sends in one turn is counted in order, so that reports precede requests`, async t => {
+    const { spend } = await setUp(place, t)
+    // While the node of a cluster is still dialled, others forward to it.
+    await spend({ wanted: 0 })
+    const answers = await Promise.all([
+      spend({ done: 2, wanted: 0 }),
+      spend({ wanted: 2 }),
+      spend(),
+      spend({ done: 1, wanted: 0 }),
+      spend(),
+    ])
+    assert.deepEqual(
+      answers.map(({ count, granted }) => [count, granted]),
+      [
+        [2, 0],
+        [4, 2],
+        [5, 1],
+        [6, 0],
+        [6, 0],
+      ],
+    )
+  })
+
   test(`${name}: asking for nothing counts nothing, and tells the count`, async t => {
     const { spend } = await setUp(place, t)
     assert.deepEqual(await spend({ wanted: 0 }), { count: 0, granted: 0, wait: 0 })

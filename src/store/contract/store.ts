@@ -593,6 +593,7 @@ export interface LogFilter {
  */
 export interface Counters {
   readonly isUnreachable: boolean
+  /** Counts what one process asks for in the order of its calls. */
   spend(ask: CounterAsk): Promise<CounterReply>
 }
 

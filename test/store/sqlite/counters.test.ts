@@ -47,15 +47,6 @@ test('a write of records that takes long keeps no count waiting', async t => {
   records.exec('ROLLBACK')
 })
 
-test('requests of one turn are counted in order', async t => {
-  const { counters } = await opened(t, temporaryFile(t), new ManualClock())
-  const answers = await Promise.all(Array.from({ length: 7 }, () => counters.spend({ key: 'key', ...usual })))
-  assert.deepEqual(
-    answers.map(({ granted }) => granted),
-    [1, 1, 1, 1, 1, 0, 0],
-  )
-})
-
 async function opened(t: { after(end: () => unknown): void }, file: string, clock: ManualClock) {
   const store = await SqliteStore.open(file, { commandTimeout: 250, clock })
   t.after(() => store.close())
