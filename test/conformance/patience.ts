@@ -5,7 +5,7 @@ const usual = 4_000
 /** How much later than planned a timer may fire before the machine must have stood still. */
 const slack = 500
 /** Ms that are left for news once the peer has shown that it is awake. */
-const last = 200
+const last = 500
 
 export class Patience {
   readonly #awake: () => Promise<unknown>
@@ -13,7 +13,7 @@ export class Patience {
   #isEnded = false
 
   /** `awake` resolves once the peer has read what is sent to it after all else. */
-  constructor(awake: () => Promise<unknown> = async () => {}) {
+  constructor(awake: () => Promise<unknown>) {
     this.#awake = awake
   }
 

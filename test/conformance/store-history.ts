@@ -11,7 +11,7 @@ import { randomOf } from '../help/random.ts'
 import { until } from '../help/until.ts'
 import { check, type Finding, type Verdict } from './store-history/check.ts'
 import { Clients } from './store-history/clients.ts'
-import { breakThings, faults, isWhole } from './store-history/faults.ts'
+import { breakThings, faults, isWhole, stateOf } from './store-history/faults.ts'
 import { History, lineOf } from './store-history/history.ts'
 import { enterNetwork } from './store-history/namespaces.ts'
 import { settle } from './store-history/servers.ts'
@@ -50,7 +50,9 @@ for (let round = 0; round < Number(values.rounds); round++) {
     await breakThings({ town, history, random: randomOf(seed), names, count: faultsInRound })
     for (const { name, began, ended } of history.faults)
       t.diagnostic(`${began.toFixed(0)}–${ended.toFixed(0)} ms: ${name}`)
-    await until(() => isWhole(town), 120_000)
+    await until(() => isWhole(town), 120_000).catch(async (cause: unknown) => {
+      throw new Error(`the servers did not come together again:\n${await stateOf(town)}`, { cause })
+    })
     await clients.stop()
     const stuck = await clients.recovered().then(
       () => [],

@@ -50,6 +50,7 @@ const kinds: Readonly<Record<TargetName, Kind>> = {
 tls: { certificates: [{ certificate: 'file:${certificate}', key: 'file:${key}' }] }
 admin: 127.0.0.1:${await freePort()}
 log: { access: false }
+client: { header_timeout: 1m }
 pools:
 ${routes.map(({ port }) => `  origin-${port}: { origins: ['http://127.0.0.1:${port}']${http} }\n`).join('')}zones:
   - hosts: [site.test]

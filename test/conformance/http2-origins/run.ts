@@ -7,12 +7,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { flag, frameType } from '../../../src/http2/frames/frames.ts'
 import { settings, settingsAck } from '../../help/http2.ts'
 import type { Verdict } from '../case.ts'
+import { type Address, awake } from '../dial.ts'
 import { Connection } from '../http2/connection.ts'
 import type { OriginCase, Reply } from './expect.ts'
 
 /** An origin that serves every request as its case says. */
 export class CaseOrigin {
   port = 0
+  /** Where the client of this origin takes requests itself: what comes late from a busy one is waited for. */
+  client: Address | null = null
   /** The first connection, and the stream of the first request on it. */
   readonly first: Promise<{ readonly connection: Connection; readonly stream: number }>
   readonly #of: OriginCase
@@ -25,7 +28,7 @@ export class CaseOrigin {
     const { promise, resolve } = Promise.withResolvers<{ connection: Connection; stream: number }>()
     this.first = promise
     this.#begin = resolve
-    this.#server = createServer(socket => void this.#serve(Connection.accept(socket)))
+    this.#server = createServer(socket => void this.#serve(Connection.accept(socket, this.#awake)))
   }
 
   async listen(): Promise<this> {
@@ -39,6 +42,8 @@ export class CaseOrigin {
     this.#server.close()
     for (const connection of this.#connections) connection.close()
   }
+
+  readonly #awake = async (): Promise<unknown> => this.client && awake(this.client)
 
   async #serve(connection: Connection): Promise<void> {
     this.#connections.push(connection)
@@ -90,6 +95,7 @@ export async function runOriginCase(
   port: number,
   path: string,
 ): Promise<Verdict> {
+  origin.client = { port, tls: false, from: '127.0.0.1' }
   const over = origin.first.then(({ connection }) => connection.until(() => connection.isClosed))
   const reply = ask(port, path, of.method, of.body, of.readsLate ? over : undefined)
   const none = reply.then(() => wait(500)).then(() => null)

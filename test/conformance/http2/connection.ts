@@ -63,9 +63,9 @@ export class Connection {
     return connection
   }
 
-  /** Takes a connection of a client, after the preface of which its frames follow. */
-  static accept(socket: Socket): Connection {
-    const connection = new Connection(socket, 'http', new Patience())
+  /** Takes a connection of a client, after the preface of which its frames follow; `awake` is that of `Patience`. */
+  static accept(socket: Socket, awake: () => Promise<unknown>): Connection {
+    const connection = new Connection(socket, 'http', new Patience(awake))
     connection.#prefaceLeft = preface.length
     return connection
   }

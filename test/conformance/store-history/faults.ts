@@ -164,3 +164,18 @@ export async function isWhole(town: Town): Promise<boolean> {
   const info = await (await town.primary())?.ask('INFO', 'replication').catch(() => '')
   return String(info).match(/state=online/g)?.length === 2
 }
+
+/** Says of each server and Sentinel whether it runs, and what it knows of the others. */
+export async function stateOf({ servers, sentinels }: Town): Promise<string> {
+  const asked = [
+    ...servers.map(server => ({ server, question: ['INFO', 'replication'] })),
+    ...sentinels.map(server => ({ server, question: ['INFO', 'sentinel'] })),
+  ] as const
+  const states = asked.map(async ({ server, question: [name, section] }) => {
+    const { control } = server.machine
+    if (server.hasEnded) return `${control}: ended`
+    const info = await server.ask(name!, section!).catch((error: Error) => error.message)
+    return `${control}: ${String(info).trim().replaceAll(/\r?\n/g, ' ')}`
+  })
+  return (await Promise.all(states)).join('\n')
+}
