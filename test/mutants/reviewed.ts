@@ -1364,4 +1364,34 @@ export const reviewed: readonly Reviewed[] = [
     becomes: 'const atOnce = 2 * (50)',
     because: 'only the speed differs',
   },
+  {
+    file: 'oauth/grants/authorization-log.ts',
+    line: 'this.#timer ??= setTimeout(() => this.#flush(), delay).unref()',
+    becomes: 'this.#timer = setTimeout(() => this.#flush(), delay).unref()',
+    because: 'a further timer only has events written sooner',
+  },
+  {
+    file: 'oauth/grants/authorization-log.ts',
+    line: 'clearTimeout(this.#timer)',
+    becomes: ';',
+    because: 'a timer that is left only has events written sooner',
+  },
+  {
+    file: 'oauth/grants/authorization-log.ts',
+    line: 'for (let at = 0; at < events.length; at += maxAtOnce) {',
+    becomes: 'for (let at = 0; at <= events.length; at += maxAtOnce) {',
+    because: 'an empty part has nothing to write',
+  },
+  {
+    file: 'oauth/grants/access-tokens.ts',
+    line: "if (grant === null || typeof account !== 'string') return null",
+    becomes: 'if (grant === null) return null',
+    because: 'no consent is of an account that is no text',
+  },
+  {
+    file: 'oauth/grants/access-tokens.ts',
+    line: "if (grant === null || typeof account !== 'string') return null",
+    becomes: "if (typeof account !== 'string') return null",
+    because: 'no consent has the id null',
+  },
 ]

@@ -225,7 +225,8 @@ test('a change concerns the tokens that it may change, and ends those of its dig
   const plain = made(partsWith())
   const { user, client, grant, members } = plain.actor!
   const other = 'f'.repeat(32)
-  const ofRoute = { ...plain, actor: { ...plain.actor!, memberships: [{ account: other, roles: [] }] } }
+  const ofRoutes = [other, 'd'.repeat(32)].map(account => ({ account, roles: [] }))
+  const ofRoute = { ...plain, actor: { ...plain.actor!, memberships: ofRoutes } }
   const { actor: _, ...bare } = plain
   const told = (kind: RecordChange['kind'], id: string) => ({ kind, account: 'any', id }) as const
   for (const [change, token, isConcerned] of [

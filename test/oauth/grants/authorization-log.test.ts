@@ -105,7 +105,7 @@ test('of equal events, the last is written; what differs in anything is another 
   await events.close()
   const stored = await store.authorizationEvents.list(first.clientAccount, first.client)
   assert.equal(stored.length, 7)
-  const reasons = stored.map(({ reason }) => reason?.length ?? null)
+  const reasons = stored.map(({ reason }) => (reason === null ? null : reason.length))
   assert.deepEqual(new Set(reasons), new Set([2_000, null]))
 })
 
