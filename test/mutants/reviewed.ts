@@ -1394,4 +1394,16 @@ export const reviewed: readonly Reviewed[] = [
     becomes: "if (typeof account !== 'string') return null",
     because: 'no consent has the id null',
   },
+  {
+    file: 'oauth/clients/secret-uses.ts',
+    line: 'const isRecorded = lastUsedAt !== null && lastUsedAt >= hour',
+    becomes: 'const isRecorded = lastUsedAt >= hour',
+    because: 'null counts as 0',
+  },
+  {
+    file: 'oauth/clients/secret-uses.ts',
+    line: 'if (used === undefined || (used.lastUsedAt !== null && used.lastUsedAt >= hour)) return null',
+    becomes: 'if (used === undefined || (used.lastUsedAt >= hour)) return null',
+    because: 'null counts as 0',
+  },
 ]

@@ -296,6 +296,30 @@ describe('SecretUses', () => {
     equal(JSON.parse(ground.lines.at(-1)!).lost, 10_000)
   })
 
+  test('is no failure where the client or the secret is gone meanwhile', async t => {
+    const ground = await Ground.open(t)
+    const [client, newer] = await ground.client()
+    const [another, , older] = await ground.client()
+    const uses = ground.uses()
+    uses.note(client, newer)
+    uses.note(another, older)
+    await ground.store.oauthClients.remove(client.account, client.id)
+    await ground.change(another, kept => withoutOldSecret(kept) as OAuthClient)
+    await uses.close()
+    deepEqual([ground.told, ground.writes], [[], 0])
+  })
+
+  test('writes a use again that is of an earlier hour', async t => {
+    const ground = await Ground.open(t)
+    const [client, newer] = await ground.client()
+    const used = { ...newer, lastUsedAt: start - hour }
+    await ground.change(client, kept => ({ ...kept, secrets: [used] }))
+    const uses = ground.uses()
+    uses.note(client, used)
+    await uses.close()
+    deepEqual(await ground.usesOf(client), [start])
+  })
+
   test('writes no digest to the log', async t => {
     const ground = await Ground.open(t)
     const [client, newer] = await ground.client()
