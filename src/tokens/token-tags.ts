@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../store/records/token-key.ts'
 import type { Tagger } from './tagger.ts'
-import { digestOf, isTagged, type Minted, mintToken, taggerOf, valueTaggerOf } from './token.ts'
+import { digestOf, type Minted, mintToken, taggerOf, valueTaggerOf } from './token.ts'
 
 /** Ms before a retry to read the key of an unreachable store. */
 const pause = 1_000
@@ -66,7 +66,7 @@ export class TokenTags {
     const key = this.#key()
     if (key === null) return true
     const { tagger, untagged } = key
-    if (isTagged(value) && tagger.verifies(value)) return true
+    if (tagger.verifies(value)) return true
     return untagged.size > 0 && untagged.has(digestOf(value).slice(0, digestLength))
   }
 

@@ -37,10 +37,6 @@ export function valueTaggerOf(key: Buffer): Tagger {
   return new Tagger(key, secretLength)
 }
 
-export function isTagged(value: string): boolean {
-  return value.length === taggedLength
-}
-
 export function isWellFormed(value: string, prefix: TokenPrefix = 'svct_'): boolean {
   const { length } = value
   if ((length !== taggedLength && length !== untaggedLength) || !value.startsWith(prefix)) return false

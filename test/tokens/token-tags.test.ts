@@ -43,6 +43,11 @@ for (const prefix of ['svct_', 'svco_'] as const)
     }
   })
 
+test('of a token without a tag, the key lists 16 hex digits of its digest', () => {
+  const digest = '0123456789abcdef'.repeat(4)
+  assert.deepEqual(newTokenKey(0, [digest]).untagged, ['0123456789abcdef'])
+})
+
 test('a value that is no token is tagged under the key of the store, too', async t => {
   const [store, another] = [await open(t), await open(t)]
   await new FirstFill(store).run(0)

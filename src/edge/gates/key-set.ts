@@ -53,7 +53,6 @@ export class KeySet {
       if (now >= this.#freshUntil && now >= this.#retryAt) void this.#fetch()
       return keys
     }
-    if (this.#fetching !== null) return this.#fetching
     return now < this.#retryAt ? null : this.#fetch()
   }
 
@@ -92,7 +91,6 @@ export class KeySet {
       this.#text = text
       this.#freshUntil = now + lifetime
       this.#usedUntil = now + longestUse
-      this.#retryAt = now
       this.#failures = 0
       this.#failure = null
     } catch (error) {
