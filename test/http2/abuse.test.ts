@@ -283,8 +283,9 @@ test('a request earns four frames that carry nothing', () => {
   // Two came with the greeting.
   for (let i = 0; i < 4; i++) pings(i < 3 ? 500 : 498)
   assert.equal(peer.fault, null)
-  peer.send(headers(1))
+  peer.send(headers(1, post, endHeaders))
   pings(4)
+  peer.send(data(1, '', endStream))
   assert.equal(peer.fault, null)
   pings(1)
   assert.equal(peer.fault, 'control_frames')

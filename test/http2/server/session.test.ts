@@ -170,6 +170,7 @@ const malformed: Readonly<Record<string, Pairs>> = {
   '8.2.1: a value with NUL': [...get, ['x', 'a\0']],
   '8.2.1: a value with a blank in front': [...get, ['x', ' a']],
   '8.2.2: Connection': [...get, ['connection', 'close']],
+  '8.2.2: Connection as TE may be': [...get, ['connection', 'trailers']],
   '8.2.2: Keep-Alive': [...get, ['keep-alive', 'a']],
   '8.2.2: Proxy-Connection': [...get, ['proxy-connection', 'a']],
   '8.2.2: Transfer-Encoding': [...get, ['transfer-encoding', 'chunked']],
@@ -296,6 +297,19 @@ const faulty: Readonly<Record<string, readonly [fault: string, fields: Pairs]>> 
     'http_headers_exceed_limit',
     [...get, ...Array.from({ length: 100 }, (): [string, string] => ['x', 'a'])],
   ],
+  'more fields than that': [
+    'http_headers_exceed_limit',
+    [...get, ...Array.from({ length: 101 }, (): [string, string] => ['x', 'a'])],
+  ],
+  'a tunnel whose handshake has too many fields': [
+    'http_headers_exceed_limit',
+    [
+      [':method', 'CONNECT'],
+      [':protocol', 'websocket'],
+      ...get.slice(1),
+      ...Array.from({ length: 98 }, (): [string, string] => ['x', 'a']),
+    ],
+  ],
   'a tunnel for another protocol': [
     'not_implemented',
     [[':method', 'CONNECT'], [':protocol', 'connect-udp'], ...get.slice(1)],
@@ -410,8 +424,33 @@ test('Host stands for an :authority that is missing', () => {
     headers(3, [...get, ['host', 'SHOP.example']]),
   )
   assert.equal(peer.requests[0]!.head.host, 'Shop.example')
+  assert.equal(peer.requests[0]!.fault, null)
   assert.equal(peer.requests[1]!.head.host, 'SHOP.example')
   assert.equal(peer.requests[1]!.fault, null)
+})
+
+test('a request has nothing of the one before it', () => {
+  const peer = Peer.greeted()
+  const tunnel: Pairs = [[':method', 'CONNECT'], [':protocol', 'websocket'], ...get.slice(1)]
+  peer.send(
+    headers(1, [...tunnel, ['cookie', 'a=1'], ['sec-websocket-key', 'k']], endHeaders),
+    headers(3, [get[2]!, get[1]!, get[0]!, ['host', 'other.example']]),
+    headers(5, get.slice(0, 3)),
+    headers(7, [...tunnel.filter(([name]) => name !== ':scheme')]),
+  )
+  const [, plain, bare, ...rest] = peer.requests
+  assert.deepEqual([plain!.fault, plain!.head.host, plain!.head.target], [null, 'other.example', '/'])
+  assert.deepEqual([plain!.stream.isTunnel, plain!.stream.hasKey], [false, false])
+  assert.deepEqual(plain!.head.fields, ['host', 'other.example'])
+  assert.deepEqual([bare!.fault, bare!.head.host, rest], ['bad_request', null, []])
+})
+
+test('a request that is refused has the host of its field where it has no :authority', () => {
+  const peer = Peer.greeted()
+  peer.limits.headerSection = 200
+  peer.send(headers(1, [...get.slice(0, 3), ['host', 'a.example'], ['x', 'a'.repeat(100)]]))
+  const { head, fault } = peer.requests[0]!
+  assert.deepEqual([head.host, fault], ['a.example', 'http_headers_exceed_limit'])
 })
 
 test('an extended CONNECT is the handshake of a WebSocket', () => {
@@ -445,11 +484,15 @@ test('an extended CONNECT is the handshake of a WebSocket', () => {
 test('the key that a handshake brings is passed on, and one that is made is not told of', () => {
   const peer = Peer.greeted()
   const fields: Pairs = [[':method', 'CONNECT'], [':protocol', 'WebSocket'], ...get.slice(1)]
-  peer.send(headers(1, [...fields, ['sec-websocket-key', 'own']], endHeaders), headers(3, fields, endHeaders))
+  const named: Pairs = [...fields, ['x', 'sec-websocket-key']]
+  peer.send(
+    headers(1, [...fields, ['x', 'y'], ['sec-websocket-key', 'own']], endHeaders),
+    headers(3, named, endHeaders),
+  )
   const [own, made] = peer.requests
   assert.deepEqual([own!.stream.hasKey, made!.stream.hasKey], [true, false])
   const keys = [own!, made!].map(({ head: { fields } }) =>
-    fields.filter((_, i) => fields[i - 1] === 'sec-websocket-key'),
+    fields.filter((_, i) => i % 2 === 1 && fields[i - 1] === 'sec-websocket-key'),
   )
   assert.deepEqual([keys[0], keys[1]!.length], [['own'], 1])
   assert.equal(own!.head.connection, 'upgrade')
@@ -714,7 +757,8 @@ test('8.1.1: a body of another length than it was said resets the stream', () =>
   const peer = Peer.greeted()
   peer.onBegin = ({ stream }) => peer.session.readBody(stream)
   peer.send(sized, data(1, 'ab'), data(1, 'c', endStream))
-  assert.equal(peer.requests[0]!.body, 'abc')
+  assert.deepEqual([peer.requests[0]!.body, peer.requests[0]!.isOver], ['abc', true])
+  assert.deepEqual(peer.frames(), [])
 })
 
 // ── bodies and windows ──
@@ -755,6 +799,27 @@ test('the window of a body that is read is given back once half of it has come',
     [update!.type, update!.stream, update!.payload.readUInt32BE(), others],
     [frameType.windowUpdate, 1, 32_768, []],
   )
+})
+
+test('windows are given back again and again, with the padding', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => peer.session.readBody(stream)
+  peer.send(open)
+  const frames = [data(1, Buffer.alloc(16_384)), data(1, Buffer.alloc(16_384, 255), padded)]
+  const given: (readonly [stream: number, increment: number])[] = []
+  for (let i = 0; i < 40; i++) {
+    peer.send(...frames)
+    for (const { stream, payload } of peer.frames()) given.push([stream, payload.readUInt32BE()])
+  }
+  const of = (id: number) => given.filter(([stream]) => stream === id).map(([, increment]) => increment)
+  assert.deepEqual(of(1), Array(40).fill(32_768))
+  assert.deepEqual(of(0), Array(2).fill(33 * 16_384))
+})
+
+test('a body may be as large as its window', () => {
+  const peer = Peer.greeted()
+  peer.send(open, ...[16_384, 16_384, 16_384, 16_383].map(size => data(1, Buffer.alloc(size))))
+  assert.deepEqual([peer.frames(), peer.fault], [[], null])
 })
 
 test('the window of the connection is given back once less than half of it is left', () => {
