@@ -26,12 +26,17 @@ class Place {
   gate: Promise<void> = Promise.resolve()
   /** An account whose steps have no outcome. */
   stuck: string | null = null
+  /** Told of each step before it is taken. */
+  onStep: (() => void) | null = null
   readonly #accounts = new Map<string, BucketAccount>()
   readonly holder = this.another()
 
-  another(metrics = new BudgetMetrics()): BudgetHolder {
+  another(
+    metrics = new BudgetMetrics(),
+    more: { readonly lookPeriod?: null } = { lookPeriod: null },
+  ): BudgetHolder {
     const log = { warn: (...line: unknown[]) => void this.warnings.push(line), info: () => {} }
-    return new BudgetHolder({ budgets: this.#budgets(), clock: this.clock, log, metrics, lookPeriod: null })
+    return new BudgetHolder({ budgets: this.#budgets(), clock: this.clock, log, metrics, ...more })
   }
 
   sum(bucket = 'b'): { spent: number; leased: number } {
@@ -57,6 +62,7 @@ class Place {
       },
       step: async step => {
         this.steps.push(step)
+        this.onStep?.()
         if (step.account === this.stuck) await new Promise(() => {})
         await this.gate
         if (this.fails === 'before') throw new Error('unreachable')
@@ -194,6 +200,7 @@ test('a refusal is repeated without a step for half a second, and for no smaller
   await refused(place.holder, charge(200))
   const steps = place.steps.length
   for (let i = 0; i < 100; i++) assert.equal((await refused(place.holder, charge(200 + i))).reason, 'over')
+  assert.ok('reason' in reserve(place.holder, [charge(200)]), 'it does not even wait')
   assert.equal(place.steps.length, steps)
   await admitted(place.holder, charge(100))
   held.settle([0])
@@ -320,6 +327,7 @@ test('what would become of a call is foretold, and nothing is reserved for that'
   assert.ok(over!.spent >= 900 && over!.spent < 910, `${over!.spent}`)
   assert.equal(over!.wait, day.until - place.clock.now())
   assert.equal(await foretold(charge(90)), null)
+  assert.equal((await place.another().foretell('account', [charge(200)], [200]))?.reason, 'over')
   const ofNothing = charge(0, { limit: 5 })
   assert.equal(await place.another().foretell('account', [ofNothing], [0]), null)
   const held = { limit: 1, bucket: 'calls', window: { kind: 'none' } } as const
@@ -587,6 +595,13 @@ test('a call reserves more while it lasts, as far as that fits', async () => {
   assert.deepEqual(call.reserved, [1_000])
 })
 
+test('a call reserves more at once where enough is lent', async () => {
+  const { holder, steps } = new Place()
+  const call = await admitted(holder, charge(5))
+  assert.equal(call.extend([5]), null)
+  assert.deepEqual([call.reserved, steps.length], [[10], 1])
+})
+
 test('a call that ends while it asks for more keeps none of it', async () => {
   const place = new Place()
   const call = await admitted(place.holder, charge(100))
@@ -640,6 +655,8 @@ test('the budgets that have reached a share of their limits are counted while th
   const small = { bucket: 'c', limit: 10 }
   ;(await admitted(holder, charge(700), charge(10, small))).settle([700, 10])
   const reached = async () => {
+    // What is ready for calls to come is returned by then.
+    place.clock.advance(2_001)
     await holder.look()
     return [metrics.reached['0.8'].value, metrics.reached['1'].value]
   }
@@ -647,9 +664,9 @@ test('the budgets that have reached a share of their limits are counted while th
   // Of a budget of nothing, nothing is left.
   ;(await admitted(holder, charge(0, { bucket: 'none', limit: 0 }))).settle([0])
   assert.deepEqual(await reached(), [2, 2])
-  ;(await admitted(holder, charge(150))).settle([150])
+  ;(await admitted(holder, charge(100))).settle([100])
   assert.deepEqual(await reached(), [3, 2])
-  ;(await admitted(holder, charge(150))).settle([150])
+  ;(await admitted(holder, charge(200))).settle([200])
   assert.deepEqual(await reached(), [3, 3])
   await refused(holder, charge(1))
   for (let i = 0; i < 4; i++) {
@@ -697,27 +714,206 @@ test('a budget keeps its share while it is used now and then, and while it refus
   assert.equal(place.steps.length, steps)
 })
 
-test('during an outage, budgets that the store never heard of are forgotten', async () => {
+test('during an outage, the oldest budgets that the store never heard of are forgotten', async () => {
   const place = new Place()
   const known = await admitted(place.holder, charge(10))
   place.fails = 'before'
-  for (let second = 0; second < 40; second++) {
-    place.clock.advance(600)
-    const calls = Array.from({ length: 1_000 }, (_, i) =>
-      reserve(place.holder, [charge(5, { bucket: `${second}.${i}` })]),
-    )
-    await Promise.all(calls)
-    place.clock.advance(400)
-    await place.holder.look()
-  }
-  known.settle([7])
-  place.fails = null
-  place.clock.advance(600)
-  place.steps.length = 0
+  const unheardOf = (i: number) => charge(5, { bucket: `${i}` })
+  for (let i = 0; i < 10_050; i++) await refused(place.holder, unheardOf(i))
   await place.holder.look()
-  const lines = place.steps.flatMap(({ lines }) => lines)
-  assert.ok(lines.length <= 11_000, `${lines.length} budgets are known`)
+  place.fails = null
+  await place.holder.look()
+  const numbers: number[] = []
+  for (const i of [50, 51]) {
+    await admitted(place.holder, unheardOf(i))
+    numbers.push(Number.parseInt(place.shareOf(`${i}`, -1)!.split('.')[1]!, 36))
+  }
+  // With the one that is known, ten thousand stay.
+  assert.deepEqual(numbers, [10_051, 52])
+  known.settle([7])
+  await place.holder.look()
   assert.equal(place.sum().spent, 7)
+})
+
+test('a look sends the steps of a hundred accounts at a time, beside those of accounts that are out', async () => {
+  const place = new Place()
+  const { holder } = place
+  const large = charge(5, { limit: 1_000_000 })
+  place.fails = 'before'
+  await reserve(holder, [large], 'out')
+  place.fails = null
+  for (let i = 0; i < 201; i++) {
+    const verdict = await reserve(holder, [large], `${i}`)
+    assert.ok('buckets' in verdict)
+    verdict.settle([5])
+  }
+  place.steps.length = 0
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  place.gate = first.promise
+  const looked = holder.look()
+  assert.equal(place.steps.length, 101)
+  place.gate = second.promise
+  first.resolve()
+  await turns()
+  assert.equal(place.steps.length, 201)
+  second.resolve()
+  await looked
+  assert.equal(place.steps.length, 202)
+})
+
+async function turns(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise(setImmediate)
+}
+
+test('while a step is under way a look sends none, and what is spent then is for the next look', async () => {
+  for (const buckets of [1, 500]) {
+    const place = new Place()
+    const { holder } = place
+    const charges = Array.from({ length: buckets }, (_, i) => charge(5, { bucket: `${i}` }))
+    const call = await admitted(holder, ...charges)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    place.gate = promise
+    const more = reserve(holder, [charge(900, { bucket: '0' })])
+    call.settle(charges.map(() => 5))
+    const looked = holder.look()
+    assert.equal(place.steps.length, 2)
+    resolve()
+    await more
+    await looked
+    assert.equal(place.steps.length, 2)
+    await holder.look()
+    assert.equal(place.steps.length, 3)
+  }
+})
+
+test('a step has five hundred lines at most that no call waits for, and others follow unless it fails', async () => {
+  const place = new Place()
+  const charges = Array.from({ length: 1_201 }, (_, i) => charge(5, { bucket: `${i}` }))
+  const call = await admitted(place.holder, ...charges)
+  call.settle(charges.map(() => 5))
+  place.steps.length = 0
+  place.fails = 'before'
+  await place.holder.look()
+  place.fails = null
+  await place.holder.look()
+  assert.deepEqual(
+    place.steps.map(({ lines }) => lines.length),
+    [500, 500, 500, 201],
+  )
+})
+
+test('calls that do not fit together take few steps, and each is granted once', async () => {
+  const place = new Place()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  place.gate = promise
+  const amounts = [100, 600, 700, 200]
+  const calls = amounts.map(amount => reserve(place.holder, [charge(amount, { limit: 1_200 })]))
+  resolve()
+  const verdicts = await Promise.all(calls)
+  const granted = verdicts.filter(verdict => 'buckets' in verdict)
+  assert.deepEqual(
+    granted.map(({ reserved }) => reserved[0]),
+    [100, 600, 200],
+  )
+  assert.equal(place.steps.length, 4)
+  for (const call of granted) call.settle([0])
+  await place.holder.close()
+  assert.deepEqual(place.sum(), { spent: 0, leased: 0 })
+})
+
+test('calls that seemed to fit together are decided, though another process takes what was free', async () => {
+  const place = new Place()
+  const other = place.another()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  place.gate = promise
+  place.onStep = () => {
+    if (place.steps.length === 3) void reserve(other, [charge(300)])
+  }
+  const calls = [100, 500, 200, 500].map(amount => reserve(place.holder, [charge(amount)]))
+  resolve()
+  const verdicts = await Promise.all(calls)
+  assert.deepEqual(
+    verdicts.map(verdict => ('buckets' in verdict ? verdict.reserved[0] : verdict.reason)),
+    [100, 500, 'over', 'over'],
+  )
+})
+
+test('what is spent by a list of budgets that was forgotten meanwhile is counted, too', async () => {
+  const place = new Place()
+  const charges = [charge(5)]
+  // Keeps the account.
+  await admitted(place.holder, charge(5, { bucket: 'c' }))
+  for (let times = 0; times < 2; times++) {
+    const call = await reserve(place.holder, charges)
+    assert.ok('buckets' in call)
+    call.settle([5])
+    for (let second = 0; second < 40; second++) {
+      place.clock.advance(1_000)
+      await place.holder.look()
+    }
+  }
+  assert.equal(place.sum().spent, 10)
+})
+
+test('closing tries a store that had failed once more, and one that fails just then no more', async () => {
+  const place = new Place()
+  const open = charge(5, { whenUnreachable: 'open' })
+  place.fails = 'before'
+  ;(await admitted(place.holder, open)).settle([4])
+  place.fails = null
+  await place.holder.close()
+  assert.equal(place.sum().spent, 4)
+  const other = place.another()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  place.gate = promise
+  place.fails = 'before'
+  place.steps.length = 0
+  const last = reserve(other, [open])
+  const closed = other.close()
+  resolve()
+  await last
+  await closed
+  assert.equal(place.steps.length, 1)
+})
+
+test('a holder looks every second, from its first call until it knows no account, or closes', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const place = new Place()
+  const metrics = new BudgetMetrics()
+  const holder = place.another(metrics, {})
+  const stepsAfter = async (ms: number, account: string | null = null) => {
+    const before = place.steps.length
+    t.mock.timers.tick(ms)
+    await turns()
+    const steps = place.steps.length - before
+    if (account === null) return steps
+    const call = await reserve(holder, [charge(5, { bucket: account })], account)
+    assert.ok('buckets' in call)
+    call.settle([5])
+    return steps
+  }
+  assert.equal(await stepsAfter(5_000, 'one'), 0)
+  assert.equal(await stepsAfter(500, 'two'), 0)
+  assert.deepEqual([await stepsAfter(499), await stepsAfter(1, 'one')], [0, 2])
+  // It looks for all accounts at the same time.
+  assert.deepEqual([await stepsAfter(999), await stepsAfter(1)], [0, 1])
+  for (let second = 0; second < 40; second++) {
+    place.clock.advance(1_000)
+    await stepsAfter(1_000)
+  }
+  // Each look counts anew.
+  metrics.reached['1'].value = 7
+  await stepsAfter(10_000, 'one')
+  assert.equal(metrics.reached['1'].value, 7)
+  assert.equal(await stepsAfter(1_000, 'one'), 1)
+  const call = await reserve(holder, [charge(5)], 'two')
+  await holder.close()
+  assert.ok('buckets' in call)
+  call.settle([5])
+  assert.equal(await stepsAfter(10_000), 0)
+  // One that others look for has no timer.
+  ;(await admitted(place.holder, charge(5))).settle([5])
+  assert.equal(await stepsAfter(10_000), 0)
 })
 
 test('a call that reserved nothing still counts what it spent in the end', async () => {
