@@ -56,7 +56,7 @@ export class Purse {
   /** When the last confirmed step was sent; negative infinity before. */
   #confirmedAt = Number.NEGATIVE_INFINITY
   #isStale = false
-  /** Whether the store may forget the share. */
+  /** Whether the store may forget the share, once nothing of it is leased. */
   #isKnown = true
   #refusal: { readonly need: number; readonly until: number; readonly state: BudgetState } | null = null
   /** What all processes have spent or leased, as last heard. */
@@ -257,7 +257,7 @@ export class Purse {
     const { total, confirmed, keep, need, ifLost } = this.#sent!
     this.#sent = null
     this.#leased = state.amount
-    this.#isKnown = state.amount === 0 && total === confirmed
+    this.#isKnown = total === confirmed
     this.#cover = ifLost + state.amount - keep
     this.#reported = Math.max(this.#reported, total)
     this.#confirmedAt = sentAt

@@ -62,6 +62,18 @@ test('no more is drawn than the store charges if this process dies', () => {
   }
 })
 
+test('after a step without an outcome no more is drawn than it said, and another step is due', () => {
+  const { purse, step } = opened()
+  step(100)
+  purse.risk(-90)
+  purse.line(0, start)
+  assert.equal(purse.needsStep(start), false)
+  purse.lose()
+  assert.equal(purse.needsStep(start), true)
+  purse.settle(100, 10, 0, true)
+  assert.deepEqual([purse.canDraw(10, start), purse.canDraw(11, start)], [true, false])
+})
+
 test('nothing is drawn while a step is under way', () => {
   const { purse, step } = opened()
   step(100)
@@ -94,6 +106,16 @@ test('a refusal is repeated for half a second', () => {
   assert.equal(purse.refusalOf(10, 0, start + 499)?.reason, 'over')
   assert.equal(purse.refusalOf(10, 0, start + 500), null)
   assert.equal(purse.refuse(10, 0, full({ wait: null }), start).reason, 'never')
+})
+
+test('a refusal is forgotten once the store grants something, and not as it refuses again', () => {
+  const { purse, step } = opened()
+  purse.refuse(10, 0, full(), start)
+  purse.line(20, start)
+  purse.confirm(full(), false, start)
+  assert.equal(purse.refusalOf(10, 0, start)?.reason, 'over')
+  step(5)
+  assert.equal(purse.refusalOf(10, 0, start), null)
 })
 
 test('a purse is idle once the store knows all of it, no call has it and nothing was drawn for long', () => {

@@ -57,6 +57,14 @@ test('a step that comes late, or twice, changes nothing', () => {
   assert.equal(JSON.stringify(account), before)
 })
 
+test('a step that comes between others changes nothing', () => {
+  const account = emptyAccount()
+  const [first, second, third] = [10, 20, 30].map(total => step(lineOf({ total })))
+  for (const one of [first!, third!]) takeStep([account], one, start)
+  assert.equal(takeStep([account], second!, start).isGranted, false)
+  assert.deepEqual(readAccount(account, day, start), { spent: 30, leased: 0 })
+})
+
 test('a lease that expires is charged what it may have spent, and its process corrects that', () => {
   const account = emptyAccount()
   takeStep([account], step(lineOf({ need: 300 })), start)
@@ -189,4 +197,142 @@ test('of a share that is forgotten, what was confirmed counts no second time', (
   assert.deepEqual(Object.keys(account.shares), [])
   takeStep([account], step(lineOf({ total: 130, confirmed: 100 })), later)
   assert.equal(readAccount(account, day, later).spent, 130)
+})
+
+test('a step charges the leases that have expired by then', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ keep: 300, ifLost: 70 })), start)
+  const { states } = takeStep([account], step(lineOf({ share: 'q.0' })), start + 15_000)
+  assert.deepEqual(states, [{ fits: true, amount: 0, leased: 0, spent: 70, wait: 0 }])
+})
+
+test('a line that needs nothing fits, however much is spent', () => {
+  const account = emptyAccount()
+  const { isGranted } = takeStep([account], step(lineOf({ total: 1_500 })), start)
+  assert.deepEqual([isGranted, readAccount(account, day, start).spent], [true, 1_500])
+})
+
+test('what is lent is a part of what is neither spent nor leased', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ total: 500 })), start)
+  takeStep([account], step(lineOf({ share: 'q.0', need: 180 })), start)
+  const { states } = takeStep([account], step(lineOf({ share: 'r.0', need: 160, want: 500 })), start)
+  assert.equal(states[0]!.amount, 160 + 10)
+})
+
+test('what is spent has one slot at a time, and none for nothing or where nothing is spent', () => {
+  const account = emptyAccount()
+  const slot = Math.floor(start / 60_000)
+  takeStep([account], step(lineOf({ window: hour })), start)
+  assert.deepEqual(account.slots, [])
+  takeStep([account], step(lineOf({ window: hour, total: 10 })), start)
+  takeStep([account], step(lineOf({ window: hour, total: 15 })), start)
+  // The clock was set back.
+  takeStep([account], step(lineOf({ window: hour, total: 17 })), start - 3_600_000)
+  assert.deepEqual(account.slots, [[slot, 17]])
+  const held = emptyAccount()
+  takeStep([held], step(lineOf({ window: { kind: 'none' }, total: 5 })), start)
+  assert.deepEqual(held.slots, [])
+})
+
+test('what a lease was charged is given back once, where it was charged', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ window: hour, share: 'q.0', total: 200 })), start - 600_000)
+  takeStep([account], step(lineOf({ window: hour, need: 300 })), start)
+  readAccount(account, hour, start + 15_000)
+  for (const total of [120, 120]) takeStep([account], step(lineOf({ window: hour, total })), start + 15_000)
+  const slot = (at: number) => Math.floor(at / 60_000)
+  assert.deepEqual(account.slots, [
+    [slot(start - 600_000), 200],
+    [slot(start + 15_000), 120],
+  ])
+})
+
+test('a process that had a lease and spent nothing else is remembered like any other', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ need: 50 })), start)
+  assert.equal(readAccount(account, day, start + 3_600_000).spent, 50)
+  takeStep([account], step(lineOf({ total: 20 })), start + 3_600_000)
+  assert.equal(readAccount(account, day, start + 3_600_000).spent, 20)
+})
+
+test('after a reset a share goes on from what it had said', () => {
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ total: 10 })), start)
+  resetAccount(account, day, start)
+  takeStep([account], step(lineOf({ total: 15 })), start)
+  assert.deepEqual(readAccount(account, day, start), { spent: 5, leased: 0 })
+})
+
+test('of the shares that have ended some are remembered, those that their processes need longest', () => {
+  const account = emptyAccount()
+  const remembered = 128
+  const count = remembered + 2
+  // The process of an odd one knows all of it.
+  for (let one = 0; one < count; one++) {
+    const i = (37 * one) % count
+    takeStep([account], step(lineOf({ share: `p.${1_000 + i}`, total: 1, confirmed: i % 2 })), start)
+  }
+  const others = (now: number) => {
+    takeStep([account], step(lineOf({ share: 'z.0', need: 1 })), now)
+    return Object.keys(account.shares)
+  }
+  assert.equal(others(start + 14_999).length, count + 1)
+  const left = others(start + 15_000)
+  assert.equal(left.length, remembered + 1)
+  for (const forgotten of ['p.1001', 'p.1003']) assert.ok(!left.includes(forgotten), forgotten)
+})
+
+test('in a sliding window the wait is that of what is spent, unless leases alone are in the way', () => {
+  const waitFor = (need: number, leased = 0) => {
+    const account = emptyAccount()
+    takeStep([account], step(lineOf({ window: hour, total: 400 })), start)
+    takeStep([account], step(lineOf({ window: hour, total: 800, need: leased })), start + 600_000)
+    const { states } = takeStep(
+      [account],
+      step(lineOf({ window: hour, share: 'q.0', need })),
+      start + 600_000,
+    )
+    return states[0]!
+  }
+  const leavesAt = (at: number) => (Math.floor(at / 60_000) + 61) * 60_000 - (start + 600_000)
+  const leaving = [
+    [400, leavesAt(start)],
+    [400, leavesAt(start + 600_000)],
+  ]
+  const unfit = { fits: false, amount: 0, leased: 0, spent: 800 }
+  assert.deepEqual(waitFor(600), { ...unfit, wait: leavesAt(start), leaving })
+  assert.deepEqual(waitFor(601), { ...unfit, wait: leavesAt(start + 600_000), leaving })
+  assert.equal(waitFor(1_000).wait, leavesAt(start + 600_000))
+  assert.deepEqual(waitFor(200), { ...unfit, fits: true, amount: 200, leased: 200, wait: 0 })
+  assert.deepEqual([waitFor(200, 100).wait, waitFor(150, 100).wait], [1_000, 1_000])
+})
+
+test('an account of a long window lasts as long as something counts in it', () => {
+  const days = (count: number) => count * 86_400_000
+  const month: BudgetWindow = { kind: 'fixed', until: start + days(30) }
+  const sliding: BudgetWindow = { kind: 'sliding', period: days(30) }
+  const endOf = (...lines: Partial<BudgetLine>[]) => {
+    const account = emptyAccount()
+    for (const line of lines) takeStep([account], step(lineOf(line)), start)
+    return endOfAccount(account, lines[0]!.window!, start) - start
+  }
+  const known = (window: BudgetWindow) => [
+    { total: 1, window },
+    { total: 1, confirmed: 1, window },
+  ]
+  assert.equal(endOf({ need: 1, window: month }), days(30))
+  assert.equal(endOf(...known(month)), days(30))
+  assert.equal(endOf({ need: 1, window: sliding }), days(30.5) + 15_000)
+  // What was charged and given back is nothing.
+  const account = emptyAccount()
+  takeStep([account], step(lineOf({ window: month, need: 5 })), start)
+  takeStep([account], step(lineOf({ window: month })), start + 15_000)
+  assert.equal(endOfAccount(account, month, start + 15_000) - start, 630_000)
+  // Of a window that is over, nothing is said any more.
+  const over: BudgetWindow = { kind: 'fixed', until: start + 9 }
+  const reset = emptyAccount()
+  takeStep([reset], step(lineOf({ window: over, total: 1 })), start)
+  resetAccount(reset, over, start)
+  assert.equal(endOfAccount(reset, over, start) - start, 615_000)
 })
