@@ -35,7 +35,8 @@ async function begun(t: TestContext, { reserved, parts = [], flatCost }: Demand)
   }
   const budgets = { step, read: store.budgets.read.bind(store.budgets) }
   const log = { warn: () => {}, info: () => {} }
-  const holder = new BudgetHolder({ budgets, clock: new ManualClock(), log, lookPeriod: null })
+  const clock = new ManualClock()
+  const holder = new BudgetHolder({ budgets, clock, log, lookPeriod: null })
   const buckets = reserved.map(([unit], i) => bucketOf(unit, i))
   const amounts = reserved.map(([, amount]) => amount)
   const reservation = await holder.reserve('account', buckets, amounts)
@@ -47,6 +48,7 @@ async function begun(t: TestContext, { reserved, parts = [], flatCost }: Demand)
   const sums = () => store.budgets.read('account', buckets)
   return {
     call,
+    clock,
     reservation,
     /** What is spent of each budget, once the call has ended. */
     async spent() {
@@ -168,6 +170,21 @@ test('a session reserves what is missing, and is charged what it has spent so fa
   call.noteSession({ cost: 1_234, tokens: 56 })
   call.settle({ ...use, cost: 1, tokens: 1_000 })
   assert.deepEqual(await spent(), [0, 1_234, 56])
+})
+
+test('a session that needs nothing more asks no store, however old its share is', async t => {
+  const { call, clock } = await begun(t, { reserved: all, parts })
+  clock.advance(60_000)
+  assert.equal(call.extend({ cost: 5_000, tokens: 110 }), null)
+})
+
+test('the place of a call among calls at a time is free as soon as it ends', async t => {
+  for (const end of ['settle', 'settleWhole', 'release'] as const) {
+    const { call, reservation } = await begun(t, { reserved: all, parts })
+    call.onEnd = null
+    call[end]({ ...use, cost: 1e-6 })
+    assert.equal(reservation.remaining(0), 1_000_000_000)
+  }
 })
 
 test('a session whose model has no price is charged at the flat cost', async t => {
