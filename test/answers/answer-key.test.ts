@@ -57,3 +57,8 @@ test('another secret key has other keys', () => {
   const some = { parts: ['a', null], bodies: ['b'] }
   assert.notEqual(keyOf(some), keyOf(some, Buffer.alloc(32, 2)))
 })
+
+test('keys stay as they are, as a new version goes on with the responses of the one before', () => {
+  const call = { parts: ['a', null, 'é'], bodies: ['ab', 'c'] }
+  assert.equal(keyOf(call, Buffer.alloc(32, 7)), '1lud5vBErTSq0rQYCSrthek2UhVXXzWDXJWky2fTqZ8')
+})

@@ -40,3 +40,15 @@ test('nothing of a response can be read or changed at rest', () => {
   }
   assert.equal(openAnswer(secret, 'key', randomBytes(100)), null)
 })
+
+const sealedBefore = [
+  'wePK0uo0JDdweznsbA17oPY7WhalMS7ZIa3ThlVIw4pFwq6Bk0lBDoFZ4lgPH87YCXNbXEJFTR7hsxv9NZe0',
+  'cA2HBlu/NeDgUrDhxZp8qscHAj6YL0uEaEOHfxeO1wBzVx8nmemnBwrHoQfausz3WGHUmN91fkIYVv/g3bUz',
+  'SpVUTurat8MVKlD+pKDgvm1vGsQ8MDxJF+hkiH7DyTSe2eiIj+uk72VZ9sV1QILgaFU7BUiMqK9/Hho7H+Zl',
+  'yu4tVMHdvBeTtJeLtVNAaCj2gF02iFOTH2tF0wW9fBkSDTVAbBQ=',
+].join('')
+
+test('a response that an earlier version sealed opens', () => {
+  const { storedAt, body } = openAnswer(Buffer.alloc(32, 7), 'key', Buffer.from(sealedBefore, 'base64'))!
+  assert.deepEqual([storedAt, body.toString()], [3, 'hello'])
+})

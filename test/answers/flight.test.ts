@@ -174,3 +174,88 @@ test('a small piece does not keep all that was read with it', () => {
     [false, true],
   )
 })
+
+test('a response that was stored is a call that has ended, in pieces', () => {
+  const room = new AnswerRoom()
+  for (const pieces of [2, 3, 1]) {
+    const flight = Flight.of(answer, Math.ceil(answer.body.length / pieces), room)
+    assert.deepEqual([flight.head, flight.use, flight.storedAt], [answer.head, answer.use, answer.storedAt])
+    assert.deepEqual([flight.state, flight.isOver, flight.size], ['ended', true, answer.body.length])
+    assert.deepEqual(flight.body, answer.body)
+    assert.deepEqual([flight.piece(pieces - 1) === null, flight.piece(pieces)], [false, null])
+    assert.equal(room.bytes, 0)
+    const reader = new Reader(flight)
+    assert.ok(room.bytes > answer.body.length, 'while somebody reads it, it counts')
+    flight.leave(reader)
+    assert.equal(room.bytes, 0)
+  }
+})
+
+test('a call has what is told of it, and tells its readers of each change', () => {
+  for (const lands of [false, true]) {
+    const over: Flight[] = []
+    const flight = new Flight(place, 10_000, new AnswerRoom(), one => over.push(one))
+    assert.deepEqual([flight.isHeld, flight.isPersistent, flight.state], [false, false, 'waiting'])
+    let moves = 0
+    flight.follow({ at: 0, moved: () => moves++, failed: () => assert.fail('it failed') })
+    if (lands) flight.land({ ...answer, storedAt: 7 })
+    else {
+      flight.begin(head)
+      assert.deepEqual([flight.head, flight.state, moves], [head, 'begun', 1])
+      flight.push(Buffer.from('a'))
+      assert.equal(moves, 2)
+      flight.end()
+    }
+    assert.deepEqual([flight.place, flight.head, flight.state], [place, head, 'ended'])
+    assert.deepEqual([over, moves], [[flight], lands ? 1 : 3])
+    assert.deepEqual([flight.storedAt, flight.use], lands ? [7, answer.use] : [null, null])
+    assert.equal(flight.size, lands ? answer.body.length : 1)
+  }
+})
+
+test('what is too large to keep reaches readers all the same, the slower one, too', () => {
+  const flight = new Flight(place, 10, new AnswerRoom(), () => {})
+  flight.begin(head)
+  const [fast, slow] = [new Reader(flight), new Reader(flight)]
+  const push = (text: string) => flight.push(Buffer.from(text))
+  for (const text of ['0123456789', 'ab']) push(text)
+  slow.isReading = false
+  for (const text of ['cd', 'ef', 'gh']) push(text)
+  assert.deepEqual([fast.text, flight.size], ['0123456789abcdefgh', 6])
+  slow.isReading = true
+  push('ij')
+  assert.deepEqual([slow.text, fast.text], [fast.text, '0123456789abcdefghij'])
+  assert.equal(flight.size, 0)
+})
+
+test('a call goes on when the reader that was behind leaves, or is a MiB behind and no more', () => {
+  for (const leaves of [false, true]) {
+    const flight = new Flight(place, 10, new AnswerRoom(), () => {})
+    flight.begin(head)
+    const [reader, other] = [new Reader(flight), new Reader(flight)]
+    reader.isReading = false
+    assert.equal(flight.push(Buffer.alloc(1)), true)
+    assert.equal(flight.push(Buffer.alloc(2 ** 20)), false)
+    // Nobody waits for it, so far.
+    if (!leaves) flight.progressed()
+    let resumed = 0
+    flight.resume = () => resumed++
+    if (leaves) flight.leave(reader)
+    else {
+      reader.at = 1
+      flight.progressed()
+    }
+    assert.deepEqual([resumed, flight.size], [1, leaves ? 0 : 2 ** 20])
+    flight.leave(other)
+  }
+})
+
+test('a call that nobody resumes goes on without a word', () => {
+  const flight = new Flight(place, 10, new AnswerRoom(), () => {})
+  flight.begin(head)
+  const reader = new Reader(flight)
+  reader.isReading = false
+  assert.equal(flight.push(Buffer.alloc(2 ** 20 + 1)), false)
+  flight.leave(reader)
+  assert.equal(flight.size, 0)
+})
