@@ -245,7 +245,8 @@ export class DurableWrites {
     const needed = this.#replicas.needed ?? 1
     const isDue = isOld || this.#refusal !== null || this.#options.trust.isAhead
     if (followers < needed) this.#refusal = lackOf(followers, needed)
-    else if (isDue) this.#join({ ...onlyProof, isForDisk: false }).catch(ignore)
+    // Only the disk proves that changes that were read will not be taken back.
+    else if (isDue) this.#join({ ...onlyProof, isForDisk: this.#options.trust.isAhead }).catch(ignore)
     return this.#settings!
   }
 
@@ -299,7 +300,8 @@ export class DurableWrites {
     const { needed, epoch } = this.#replicas
     if (needed === null || this.#settings === null) throw new StoreUntouched(unconfirmed())
     const { timeout } = this.#options
-    const disk = asks.some(({ isForDisk }) => isForDisk) && waitsForDisk(this.#settings)
+    const needsDisk = waitsForDisk(this.#settings)
+    const disk = needsDisk && asks.some(({ isForDisk }) => isForDisk)
     const waits = proofsOf({ disk, needed, timeout })
     const isTry = asks.every(({ script }) => script === null)
     const proof = waits.length > 0 || isTry ? proofCommands(waits, this.#factCommands) : []
@@ -316,16 +318,17 @@ export class DurableWrites {
     if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed())
     if (seen === null) return replies
     const mark = results[asks.length]
-    if (!isTry) return this.#trusted(replies, mark, seen)
-    trust.confirm(markIn(mark), seen)
+    const isConfirmed = disk || !needsDisk
+    if (!isTry) return this.#trusted(replies, mark, seen, isConfirmed)
+    if (isConfirmed) trust.confirm(markIn(mark), seen)
     return replies
   }
 
   /** Checks by the mark that the writes reached the expected store; rejects them otherwise. */
-  #trusted(replies: readonly unknown[], mark: unknown, seen: Seen): readonly unknown[] {
+  #trusted(replies: readonly unknown[], mark: unknown, seen: Seen, isConfirmed: boolean): readonly unknown[] {
     if (mark instanceof Error) return replies.map(reply => (reply instanceof Error ? reply : mark))
     try {
-      this.#options.trust.check(markIn(mark), seen)
+      this.#options.trust.check(markIn(mark), seen, isConfirmed)
       return replies
     } catch (error) {
       if (!(error instanceof StoreDegraded)) throw error
