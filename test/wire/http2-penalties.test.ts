@@ -6,13 +6,13 @@ import { type ClientHttp2Session, connect as connectSession } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { flag, frameType, setting } from '../../src/http2/frames/frames.ts'
+import { errorCode, flag, frameType, setting } from '../../src/http2/frames/frames.ts'
 import type { SessionFault } from '../../src/http2/server/session-user.ts'
 import { Authority } from '../help/certificates.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { Edge, type EdgeSettings, edgeConfig, listenAt } from '../help/edge.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
-import { frame, framesOf, get, headers, ping, preface, rstStream, settings } from '../help/http2.ts'
+import { codeOf, frame, framesOf, get, headers, ping, preface, rstStream, settings } from '../help/http2.ts'
 import { many } from '../help/http2-origin.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { proxyHeader } from '../help/proxy-header.ts'
@@ -224,6 +224,21 @@ test('with its penalty, a client loses the connections that it has opened for la
   await plain.send(request('GET /'))
   assert.equal((await plain.response()).status, 200)
   assert.deepEqual([other.closed, young.closed, clientConnections.value], [false, false, 4])
+})
+
+test('a client that breaks a rule long after it connected still learns which', async t => {
+  const { edge, clock } = await start(t, { h2c: true })
+  const late = join(t, edge, '127.0.0.2')
+  let got: Buffer = Buffer.alloc(0)
+  late.on('data', (bytes: Buffer) => (got = Buffer.concat([got, bytes])))
+  late.write(greeting)
+  await once(late, 'data')
+  const before = edge.plane.coarseNow
+  clock.advance(1_000)
+  await turnsUntil(() => edge.plane.coarseNow > before)
+  late.write(headers(2))
+  await once(late, 'close')
+  assert.equal(codeOf(framesOf(got), 0), errorCode.protocol)
 })
 
 test('connections that an address has at one time spend together no more than four times what one may', async t => {

@@ -221,7 +221,8 @@ export class Clients {
 
   #endSilent(peer: string): void {
     for (const connection of this.#evictions.silentOf(clientKey(peer), this.#plane.coarseNow, maxEnded)) {
-      if (!isNew(connection)) continue
+      // The one that brought the penalty still tells its client why.
+      if (!isNew(connection) || (connection instanceof Http2Connection && connection.hasFailed)) continue
       this.#refused.count('penalty')
       connection.destroy()
       this.#closed(connection)

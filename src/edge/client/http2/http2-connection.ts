@@ -104,6 +104,11 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     return this.session.requestCount > 0
   }
 
+  /** Whether the client broke its rules, which ends the connection once it has been told. */
+  get hasFailed(): boolean {
+    return this.#reader.hasEnded
+  }
+
   get hasSentHello(): boolean {
     return this.tls !== null
   }
