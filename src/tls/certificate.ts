@@ -3,6 +3,7 @@
 import { X509Certificate } from 'node:crypto'
 import { canonicalAddress } from '../net/address/address.ts'
 import { distinguishedName } from './distinguished-name.ts'
+import { validityOf } from './validity.ts'
 
 export class Certificate {
   /**
@@ -19,11 +20,11 @@ export class Certificate {
   /** Takes PEM, of which the first certificate counts; throws for anything else. */
   constructor(pem: string) {
     this.#certificate = new X509Certificate(pem)
-    const { subjectAltName, validFromDate, validToDate, publicKey } = this.#certificate
+    const { subjectAltName, publicKey } = this.#certificate
     this.names = namesIn(subjectAltName ?? '')
-    this.notBefore = validFromDate.getTime()
-    this.notAfter = validToDate.getTime()
-    // OpenSSL accepts a malformed time until it verifies the certificate.
+    const { notBefore, notAfter } = validityOf(this.#certificate)
+    this.notBefore = notBefore
+    this.notAfter = notAfter
     if (Number.isNaN(this.notBefore) || Number.isNaN(this.notAfter))
       throw new TypeError('the validity of the certificate cannot be read')
     this.keyType = publicKey.asymmetricKeyType!

@@ -2,6 +2,7 @@
 
 import type { X509Certificate } from 'node:crypto'
 import { distinguishedName, visible } from './distinguished-name.ts'
+import { validityOf } from './validity.ts'
 
 /** Why a certificate is rejected; `crl`: a revocation list that it needs is missing or out of date. */
 export type CertificateFault =
@@ -31,8 +32,9 @@ export class ClientCertificate {
     this.#certificate = certificate
     this.cause = cause
     this.fault = cause === null ? null : (faults[cause] ?? 'other')
-    this.notBefore = certificate.validFromDate.getTime()
-    this.notAfter = certificate.validToDate.getTime()
+    const { notBefore, notAfter } = validityOf(certificate)
+    this.notBefore = notBefore
+    this.notAfter = notAfter
     this.fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase()
   }
 

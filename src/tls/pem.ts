@@ -1,6 +1,7 @@
 // Texts in PEM (RFC 7468), which may hold several blocks and other text between them.
 
 import { X509Certificate } from 'node:crypto'
+import { validityOf } from './validity.ts'
 
 interface PemBlock {
   readonly label: string
@@ -10,8 +11,8 @@ interface PemBlock {
 /** Whether a text begins with a readable certificate; OpenSSL reads the times of its validity only later. */
 export function isCertificate(pem: string): boolean {
   try {
-    const { validFromDate, validToDate } = new X509Certificate(pem)
-    return !Number.isNaN(validFromDate.getTime()) && !Number.isNaN(validToDate.getTime())
+    const { notBefore, notAfter } = validityOf(new X509Certificate(pem))
+    return !Number.isNaN(notBefore) && !Number.isNaN(notAfter)
   } catch {
     return false
   }

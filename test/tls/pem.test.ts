@@ -103,6 +103,10 @@ test('a certificate whose validity cannot be read is none, though OpenSSL would 
   der[at + 13] = 0x78
   const malformed = `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`
   createSecureContext({ ca: malformed })
-  equal(isCertificate(malformed), false)
-  throws(() => new Certificate(malformed), /validity/)
+  // Node reads such a time from memory that nobody wrote, so that some readings make a date of it.
+  for (let i = 0; i < 500; i++) {
+    equal(isCertificate(malformed), false)
+    throws(() => new Certificate(malformed), /validity/)
+    equal(isCertificate(certificate), true)
+  }
 })
