@@ -121,11 +121,11 @@ async function outputOf(
   throw new Error(`${file} ended with code ${code}: ${output.trim()}${complaint.trim()}`)
 }
 
-/** Returns the status that a call of a port gets, or null where no answer comes within five seconds. */
+/** Returns the status that a call of a port gets, or null where no response comes within 30 seconds. */
 export async function statusOf(port: number, call: Call = ROOT): Promise<number | null> {
   try {
     const { method, path, fields: headers, body } = call
-    const signal = AbortSignal.timeout(5_000)
+    const signal = AbortSignal.timeout(30_000)
     const asked = request({ port, host: '127.0.0.1', agent: false, signal, method, path, headers }).end(body)
     const [response] = await once(asked, 'response')
     response.resume()
