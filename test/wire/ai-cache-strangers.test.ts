@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import type { Gateway } from '../../src/store/records/records.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
-import { ManualClock } from '../help/clock.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { startResponder } from '../help/origin.ts'
 import { startRedis } from '../help/redis.ts'
 import type { Message } from '../help/raw.ts'
@@ -146,7 +146,7 @@ test('a response of exactly the bound is kept, and one byte more is passed on al
 
 test('a clock that is set back or forward gives no response for longer than its time says', async t => {
   const clock = new ManualClock()
-  const { ask, calls } = await start(t, { clock })
+  const { ask, calls } = await start(t, { ...patient, clock })
   await ask()
   clock.advance(3_599_000)
   assert.equal(statusOf(await ask()), 'HIT')

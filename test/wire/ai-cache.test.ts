@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { hasty, prices, rule, spentOf } from '../help/budgeted.ts'
-import { ManualClock } from '../help/clock.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { type Origin, startOrigin } from '../help/origin.ts'
 import type { Message } from '../help/raw.ts'
 import { until } from '../help/until.ts'
@@ -90,7 +90,7 @@ test('responses are reused only where the gateway or the call says so', async t 
 
 test('a response is reused for its time, or that of the call if that is shorter', async t => {
   const clock = new ManualClock()
-  const { ask } = await start(t, { clock, gateway: { cacheTtl: 600 } })
+  const { ask } = await start(t, { ...patient, clock, gateway: { cacheTtl: 600 } })
   await ask()
   clock.advance(120_000)
   assert.equal((await ask()).field('age'), '120')
@@ -151,7 +151,7 @@ test('a key of the caller stands for the body, within its own token', async t =>
 
 test('a key of the caller lasts five minutes where nobody says how long', async t => {
   const clock = new ManualClock()
-  const { ask } = await start(t, { clock, gateway: { cacheTtl: 0 } })
+  const { ask } = await start(t, { ...patient, clock, gateway: { cacheTtl: 0 } })
   const own = 'svc-aig-cache-key: weather'
   await ask(prompt(), own)
   clock.advance(299_999)

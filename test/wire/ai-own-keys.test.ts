@@ -15,7 +15,7 @@ import type { CustomProvider } from '../../src/store/records/custom-provider.ts'
 import { type RouteElement, routeOwner } from '../../src/store/records/model-route.ts'
 import type { ProviderKey } from '../../src/store/records/records.ts'
 import { type AiEdge, type AiSettings, call, completion, json, secrets, startAi } from '../help/ai.ts'
-import { ManualClock } from '../help/clock.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { startDns } from '../help/dns.ts'
 import { zoneTo } from '../help/edge.ts'
 import { startIssuer } from '../help/issuer.ts'
@@ -406,7 +406,7 @@ test('a name that resolves to another address later gets no connection to that o
   const dns = await startDns(t)
   const clock = new ManualClock()
   const lookup = new NameLookup({ servers: [dns.address] })
-  const { ai, ask } = await start(t, { ai: { customNetworks: ['127.0.0.2/32'] }, lookup, clock })
+  const { ai, ask } = await start(t, { ai: { customNetworks: ['127.0.0.2/32'] }, lookup, ...patient, clock })
   const allowed = await startSecure(t, '127.0.0.2')
   const inner = await startSecure(t, '127.0.0.1', 200, allowed.port)
   dns.addresses('llm.test', ['127.0.0.2'], 1)
