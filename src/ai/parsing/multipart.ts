@@ -49,7 +49,7 @@ export function partsOf(body: Buffer, boundary: string): readonly FormPart[] | n
   if (!body.subarray(0, first.length).equals(first)) return null
   const parts: FormPart[] = []
   let at = first.length
-  while (parts.length < maxParts) {
+  while (parts.length <= maxParts) {
     if (isAt(body, at, '--')) return isEnd(body, at + 2) ? parts : null
     if (!isAt(body, at, '\r\n')) return null
     const end = body.indexOf(delimiter, at)

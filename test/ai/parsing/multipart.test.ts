@@ -18,6 +18,17 @@ test('the model is found wherever it is in the form', () => {
   )
   equal(read(`${file}${named('model', 'openai/whisper-1')}--b--\r\n`), 'openai/whisper-1')
   equal(read(`${named('model', '')}${file}--b--`), '')
+  equal(read(`${part('Content-Disposition: form-data; name=model', 'a')}--b--`), 'a')
+})
+
+test('a form has up to 1,000 parts, with heads of up to 16 KiB', () => {
+  const parts = named('x', '').repeat(999)
+  equal(read(`${parts}${named('model', 'a')}--b--`), 'a')
+  equal(read(`${parts}${named('model', 'a')}${named('x', '')}--b--`), 'form')
+  // The line ends around a head count.
+  const head = 'Content-Disposition: form-data; name="model"\r\nX:'.padEnd(16 * 1024 - 6, 'x')
+  equal(read(`${part(head, 'a')}--b--`), 'a')
+  equal(read(`${part(`${head}x`, 'a')}--b--`), 'form')
 })
 
 test('a form that another reader could understand differently is refused', () => {
@@ -25,12 +36,20 @@ test('a form that another reader could understand differently is refused', () =>
   for (const text of [
     '',
     '--b--x',
+    '--b--xx',
     `${model}--b`,
     `x\r\n${model}--b--`,
+    `xxx${model.slice(3)}--b--`,
+    `--bxx${model.slice(5)}--b--`,
+    '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n--b--',
     `${model}--b--\r\nmore`,
     `${part('Content-Disposition: form-data; name="model"; name="x"', 'a')}--b--`,
     `${part("Content-Disposition: form-data; name*=utf-8''model", 'a')}--b--`,
     `${part('Content-Disposition: form-data; name="mo\\del"', 'a')}--b--`,
+    `${named('mo%22del', 'a')}--b--`,
+    `${part('Content-Disposition: attachment; name="model"', 'a')}--b--`,
+    `${part('Content-Disposition: form-data; name="model"\r\nContent-Disposition: form-data; name="x"', 'a')}--b--`,
+    `${part('Content-Disposition: form-data; filename="model"', 'a')}--b--`,
     `${part('Content-Disposition: form-data; name="model"\r\nContent-Transfer-Encoding: base64', 'a')}--b--`,
     `${part('Content-Disposition: form-data; name="model"\r\n folded', 'a')}--b--`,
   ])
@@ -38,6 +57,7 @@ test('a form that another reader could understand differently is refused', () =>
   equal(read(`${named('x', 'a')}--b--`), 'missing')
   equal(read(`${model}${model}--b--`), 'repeated')
   equal(read(`${model}${named('Model', 'b')}--b--`), 'repeated')
+  equal(read(`${named('Model', 'b')}--b--`), 'repeated')
 })
 
 test('a boundary is read from a type with nothing else', () => {
