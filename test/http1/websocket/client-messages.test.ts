@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type ClientMessage, ClientMessages } from '../../../src/http1/websocket/client-messages.ts'
-import { frame, opcodes } from '../../help/frames.ts'
+import { closeFrame, frame, opcodes } from '../../help/frames.ts'
 
 /** A message in fragments, with pings between them, as a client sends it. */
 const messages = fc.array(
@@ -54,12 +54,13 @@ test('messages are read whole, wherever their bytes are cut, and come as they we
   )
 })
 
-test('a ping between fragments comes at once, and the message is whole', () => {
+test('control frames between fragments come at once, and the message is whole', () => {
   const { got, messages } = reader()
-  messages.push(Buffer.concat([text('a', false), ping, text('b', true, opcodes.continuation)]))
+  const control = [ping, closeFrame(1000, true)]
+  messages.push(Buffer.concat([text('a', false), ...control, text('b', true, opcodes.continuation)]))
   assert.deepEqual(
     got.map(({ text }) => text),
-    [null, 'ab'],
+    [null, null, 'ab'],
   )
 })
 

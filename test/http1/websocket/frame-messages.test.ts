@@ -57,12 +57,26 @@ test('what is too long, unwanted, masked or compressed is skipped, and what is n
   )
   deepEqual(read([framed(text, 'a'), framed(text, 'b', { isMasked: true }), framed(text, short)]), ['a'])
   deepEqual(read([framed(text, 'b', { isCompressed: true }), framed(text, short)]), [])
+  deepEqual(read([framed(text, '', { isCompressed: true }), framed(text, short)]), [])
   deepEqual(read([Buffer.alloc(20, 0xff), framed(text, short)]), [])
 })
 
 test('a text may have 1 MiB, also where another came before', () => {
   const long = 'x'.repeat(1024 * 1024)
   deepEqual(read([framed(text, 'a'), framed(text, long)]), ['a', long])
+})
+
+test('whether a text is wanted is decided by its first byte, whatever frames are empty', () => {
+  const frames = [framed(text, '', { isFinal: false }), framed(continuation, 'short')]
+  deepEqual(
+    read(frames, bytes => bytes[0] === 0x73),
+    ['short'],
+  )
+})
+
+test('a text that has no end is no part of what comes after it', () => {
+  deepEqual(read([framed(text, 'a', { isFinal: false }), framed(binary, 'b')]), [])
+  deepEqual(read([framed(text, 'a', { isFinal: false }), framed(text, 'b')]), ['b'])
 })
 
 test('what a Close frame says is no part of a text', () => {
