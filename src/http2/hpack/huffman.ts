@@ -55,14 +55,15 @@ export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): stri
     bits -= 8
     while (true) {
       if (bits === 0) {
-        if (at === stop) return isPadding(long, size) ? into.toString('latin1', 0, length) : null
+        // Padding is shorter than a byte.
+        if (at === stop) return null
         held = bytes[at++]!
         bits = 8
       }
-      long = ((long << 1) | ((held >>> --bits) & 1)) >>> 0
-      if (++size > maxBits) return null
-      const offset = long - firstCode[size]!
-      if (offset < 0 || offset >= counts[size]!) continue
+      long = (long << 1) | ((held >>> --bits) & 1)
+      // One of 30 bits is a code, if not one of fewer.
+      const offset = long - firstCode[++size]!
+      if (offset >= counts[size]!) continue
       const symbol = byCode[firstPlace[size]! + offset]!
       if (symbol === end) return null
       into[length++] = symbol
@@ -76,12 +77,9 @@ export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): stri
     into[length++] = entry
     bits -= size
   }
-  return isPadding(held & ((1 << bits) - 1), bits) ? into.toString('latin1', 0, length) : null
-}
-
-/** Less than a byte, only ones. */
-function isPadding(rest: number, bits: number): boolean {
-  return bits < 8 && rest === (1 << bits) - 1
+  // The rest is padding, only ones.
+  const ones = (1 << bits) - 1
+  return (held & ones) === ones ? into.toString('latin1', 0, length) : null
 }
 
 /** In a function, since V8 may compile the whole file for a top-level loop. */

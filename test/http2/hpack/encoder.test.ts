@@ -66,6 +66,12 @@ for (const size of sizes)
     ])
   })
 
+test('letters become lower case, and nothing else that a name may have', () => {
+  const [others, digits, letters] = ["!#$%&'*+-.^_`|~", '0123456789', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  const name = others + digits + letters
+  assert.deepEqual(read(written(`${name}: A\r\n`)).fields, [[name.toLowerCase(), 'A']])
+})
+
 test('names are written by their places in the static table, from the first one on', () => {
   assert.equal(written('Accept-Charset: a\r\n').toString('hex'), '0f000161')
   assert.equal(written('www-authenticate: a\r\n').toString('hex'), '0f2e0161')

@@ -60,6 +60,21 @@ test('codes of every length, in any order', () => {
   )
 })
 
+test('a text is read whole, however long it is', () => {
+  for (const size of [2_600, 4_096, 5_000, 9_000, 20_000]) {
+    const bytes = encode(Array.from({ length: size }, () => 0))
+    assert.equal(decodeHuffman(bytes, 0, bytes.length), '0'.repeat(size))
+  }
+})
+
+test('padding is ones, fewer than eight, and the end of a string is no code', () => {
+  const read = (...bytes: number[]) => decodeHuffman(Buffer.from(bytes), 0, bytes.length)
+  assert.deepEqual([read(0x07), read(0x06), read(0x53), read(0x52)], ['0', null, ' ', null])
+  // `&` has eight bits, and what follows are eight ones, or more.
+  assert.deepEqual([read(0xf8), read(0xf8, 0xff), read(0xf8, 0xff, 0xff)], ['&', null, null])
+  assert.deepEqual([read(0xff), read(0xff, 0xff), read(0xff, 0xff, 0xff, 0xff)], [null, null, null])
+})
+
 test('only the bytes between the two offsets are read', () => {
   const bytes = encode([0, 1, 2, 3, 4, 5])
   const around = Buffer.concat([Buffer.alloc(3), bytes, Buffer.alloc(3)])
