@@ -6,11 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { quickFolder } from './help/quick-folder.ts'
 import { root } from './help/source.ts'
 
-/** With coding agents unless told otherwise. */
-const agents = { CLAUDE_CODE: process.execPath, CODEX: process.execPath }
-
-function install(given: NodeJS.ProcessEnv) {
-  const env = { ...agents, ...given }
+function install(env: NodeJS.ProcessEnv) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'test/install.ts')], {
     env,
     encoding: 'utf8',
@@ -20,7 +16,6 @@ function install(given: NodeJS.ProcessEnv) {
 
 const variables = [
   ...['CHROMIUM', 'CURL', 'OPENSSL', 'H2LOAD', 'REDIS_SERVER', 'PEBBLE', 'PROMTOOL', 'SYSTEMD_ANALYZE'],
-  ...['CLAUDE_CODE', 'CODEX'],
 ]
 const present = Object.fromEntries(variables.map(variable => [variable, process.execPath]))
 
@@ -92,14 +87,4 @@ test('where the small Chromium cannot be had, the whole one does, without a wait
   const whole = update + installing('chromium', ...others)
   assert.equal(asked(), update + installing('chromium-headless-shell', ...others) + whole)
   assert.deepEqual(install({ PATH: folder }), { status: 0, stdout: '', stderr: '' })
-})
-
-test('coding agents that cannot be installed are named, and nothing else waits for them', t => {
-  const folder = quickFolder(t, 'npm')
-  writeFileSync(join(folder, 'npm'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
-  const lacking = { CLAUDE_CODE: '', CODEX: '', AGENTS_CACHE: join(folder, 'cache') }
-  const { status, stderr } = install({ ...present, PATH: folder, ...lacking })
-  assert.equal(status, 0)
-  assert.match(stderr, /^Installing Claude Code and Codex for the tests, which takes 800 MB\.\n/)
-  assert.match(stderr, /^The tests need Codex: install @openai\/codex@[\d.]+, or name its path in CODEX\.$/m)
 })

@@ -1,10 +1,9 @@
-// What the tests need beyond the packages of the project: installs it with apt-get where it may, and coding agents with npm, else says what is missing.
+// What the tests need beyond the packages of the project: installs it with apt-get where it may, else says what is missing.
 // Runs before `npm test`.
 
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { installAgents } from './help/coding-agents.ts'
 
 interface Need {
   /** Any of these will do, the first best. */
@@ -44,8 +43,6 @@ const patiently = [
 
 const lacking = needs.filter(need => !isPresent(need, need.commands.slice(0, 1)))
 if (lacking.length > 0) install(lacking)
-// Only their journey fails without them.
-for (const lack of installAgents()) console.error(lack)
 
 function isPresent({ variable }: Need, commands: readonly string[]): boolean {
   const named = process.env[variable]

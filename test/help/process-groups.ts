@@ -29,7 +29,6 @@ export const longest: ReadonlySet<string> = new Set([
   'test/journeys/ai-gateway.test.ts',
   'test/journeys/first-hour.browser.test.ts',
   'test/journeys/acme.test.ts',
-  'test/journeys/coding-agents.test.ts',
 ])
 
 /** Makes groups of all files of tests: of neighbours where they may share a process, or of one file; in the order to begin them, shorter ones last. */

@@ -8,6 +8,7 @@ import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { startRedis } from '../help/redis.ts'
+import { thorough } from '../help/thorough.ts'
 import { busySecond, until } from '../help/until.ts'
 import { lineToEach } from '../help/workers.ts'
 import { endsOf, keepAccess } from '../oauth/grants/keep-access.ts'
@@ -64,7 +65,7 @@ async function callsOf(
 }
 
 for (const place of ['SQLite', 'Redis'] as const)
-  for (const workers of [0, 2])
+  for (const workers of thorough([0, 2], [2]))
     test(`${place}, workers ${workers}: whatever of an access token another process ends, the edge and the side port refuse it within a second`, async t => {
       const url = place === 'SQLite' ? `sqlite:${temporaryFile(t)}` : (await startRedis(t)).url
       const { store, account, calls, list } = await start(t, workers, url)

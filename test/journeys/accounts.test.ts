@@ -8,6 +8,7 @@ import { gatehouse } from '../help/command.ts'
 import { startGateway } from '../help/gateway.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { startRedis } from '../help/redis.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 import { Visitor } from '../sign-in/site.ts'
 import { temporaryFile } from '../store/sqlite/temporary-file.ts'
@@ -50,7 +51,7 @@ zones: []
 const chat = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }
 
 for (const [name, place] of Object.entries(places))
-  for (const workers of [0, 2])
+  for (const workers of thorough([0, 2], [2]))
     test(`an account made while a gateway runs calls models at once, and its log is its own (${name}, workers ${workers})`, async t => {
       const { gateway, run, ask } = await start(t, await place(t), workers)
       const { account: first, token: ofFirst } = await gateway.firstStart

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { startGateway } from '../help/gateway.ts'
 import { startSite } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 import { Visitor } from '../sign-in/site.ts'
 
 const password = 'correct horse battery'
@@ -23,7 +24,7 @@ zones: [{ name: site, hosts: [site.example], routes: [{ path: /, pool: site }] }
   return { gateway, first, at, person: at('https://gate.example') }
 }
 
-for (const workers of [0, 2])
+for (const workers of thorough([0, 2], [2]))
   test(`people run the gateway on the host of the dashboard, with ${workers} workers`, async t => {
     const { first, person, at, gateway } = await start(t, workers)
     const setUp = new URL(first.setUp!)

@@ -59,7 +59,7 @@ const holders: Readonly<Record<string, string>> = {
   yaml: 'read here; the recipes are run by recipes.test.ts',
   yml: 'the set-up of Prometheus, done below as it would',
   redis: 'run by test/store/redis/server/acl.test.ts',
-  toml: 'run with Codex by coding-agents.test.ts; read by test/oauth-server/apps.test.ts',
+  toml: 'run with Codex by test/conformance/coding-agents.ts; read by test/oauth-server/apps.test.ts',
   mermaid: 'not run: pictures; that of the steps is compared with them below',
   text: 'not run: a picture of the code, compared with its folders by test/house/docs.test.ts',
 }
@@ -87,7 +87,7 @@ const ways = {
   measures: /^(npm run bench( |$)|node bench\/compare\.ts )/,
   // Not run: each takes minutes, for a million log entries, thousands of connections or many starts. Types and imports of these files are checked with all others.
   measuresParts: /^node bench\/(micro\/(compression|dashboard|edge|start|tls)|trials)\/[\w-]+\.ts$/,
-  // Run with Claude Code by coding-agents.test.ts.
+  // Run with Claude Code by test/conformance/coding-agents.ts.
   setsAgents: /^export (ANTHROPIC|CLAUDE_CODE)_\w+=/,
   // Not run: it needs dnsmasq. The record is published by the DNS server of the tests.
   needsDnsmasq: /^dnsmasq .*--txt-record=app\.example\.com,"\$TEXT"$/,

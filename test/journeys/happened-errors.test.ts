@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
 import { startRedis } from '../help/redis.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 const denies = 'rules: [{deny: {path: /no}}]'
@@ -51,7 +52,7 @@ async function soonTold(gateway: RunningGateway, token: string, rays: readonly s
   assert.equal(new Set(occurrences.map(({ ray }) => ray)).size, Math.min(20, rays.length))
 }
 
-for (const workers of [0, 2])
+for (const workers of thorough([0, 2], [2]))
   test(`refusals are told of within seconds with ${workers} workers, and outlive a restart`, async t => {
     const gateway = await start(t, `workers: ${workers}`)
     const { token } = await gateway.firstStart
@@ -82,7 +83,7 @@ test('refusals on one machine are told of on another that shares the store', asy
   for (const gateway of [one, other]) await soonTold(gateway, token, rays)
 })
 
-for (const workers of [0, 2])
+for (const workers of thorough([0, 2], [2]))
   test(`hits of rules, and clients near a limit, are told of with ${workers} workers`, async t => {
     const origin = await startSite(t, (_, response) => response.end('hello'))
     const limits = 'rate_limits: [{name: few, rate: 5/h, key: address}]'

@@ -23,6 +23,7 @@ import { spawnGateway, writeConfig } from '../help/gateway.ts'
 import { startCollector } from '../help/otlp.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 interface Instruction {
@@ -186,7 +187,7 @@ test('its files can be read by all and changed by nobody, whatever those of the 
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
-for (const workers of [0, 2])
+for (const workers of thorough([0, 2], [2]))
   test(`the content of the image starts, responds, is healthy and stops, without development dependencies (workers: ${workers})`, async t => {
     const folder = build()
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -10,6 +10,7 @@ import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { type RedisServer, startRedis } from '../help/redis.ts'
+import { thorough } from '../help/thorough.ts'
 import { busySecond, until } from '../help/until.ts'
 import { lineToEach, WorkerLine } from '../help/workers.ts'
 
@@ -190,7 +191,7 @@ test('the only worker is replaced by one that knows what it knew, while the stor
   assert.equal(await journey.call(b, unseen.value), 503)
 })
 
-for (const workers of [0, 1])
+for (const workers of thorough([0, 1], [1]))
   test(`upgrades while the store is unreachable forget no token (workers: ${workers})`, async t => {
     const journey = await start(t, workers)
     const { gateway, redis } = journey

@@ -11,6 +11,7 @@ import { freePort } from '../help/free-port.ts'
 import { main, spawnGateway, writeConfig } from '../help/gateway.ts'
 import { SharedLog } from '../help/shared-log.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 /** Writes the configuration of a site that says `hello`, whose addresses are taken. */
@@ -93,7 +94,7 @@ test('with two gateways, reload and user invite find the one with the file, and 
   for (const at of [other, third]) assert.ok(stderr.includes(at), stderr)
 })
 
-for (const workers of [0, 1])
+for (const workers of thorough([0, 1], [1]))
   test(`an upgrade keeps the addresses that were given (workers: ${workers})`, async t => {
     const { file, env, edge, admin, url } = await prepare(t, `workers: ${workers}\n`)
     const args = [main, 'start', '--listen', `127.0.0.1:${edge}`, '--admin', admin, '--config', file]

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { provokable, startGateway } from '../help/gateway.ts'
 import { connectTo } from '../help/raw.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 
 test('each request is one line with its ray id, the same that the client and the origin see', async t => {
   const seen: unknown[] = []
@@ -53,7 +54,7 @@ test('no secret reaches the log: neither headers nor cookies nor the query, of r
   assert.equal(JSON.stringify(gateway.lines).includes('hush'), false)
 })
 
-for (const workers of [0, 1])
+for (const workers of thorough([0, 1], [1]))
   for (const numeric of ['off', 'on'])
     test(`levels and times have one form in all lines, of all processes (workers: ${workers}, log.numeric: ${numeric})`, async t => {
       const site = siteConfig('http://127.0.0.1:1', `workers: ${workers}\nlog: {numeric: ${numeric}}`)

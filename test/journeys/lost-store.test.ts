@@ -22,6 +22,7 @@ import { main, type RunningGateway, spawnGateway, startGateway, writeConfig } fr
 import { quickFolder } from '../help/quick-folder.ts'
 import { startRedis } from '../help/redis.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 const run = promisify(execFile)
@@ -102,7 +103,7 @@ async function storeCommand(gateway: RunningGateway, env: NodeJS.ProcessEnv = {}
   return stdout
 }
 
-for (const workers of [0, 2])
+for (const workers of thorough([0, 2], [2]))
   test(`Redis that is emptied under load opens nothing, is told, and ends when it comes back or is accepted, with ${workers} workers`, async t => {
     const redis = await startRedis(t)
     const env = { STORE: redis.url }

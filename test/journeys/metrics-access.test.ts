@@ -8,6 +8,7 @@ import { gatehouse } from '../help/command.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 
 const closed = siteConfig('http://127.0.0.1:1')
 const listen = "listen: ['127.0.0.1:0']\n"
@@ -26,7 +27,7 @@ async function tokenFor({ file }: RunningGateway, permission: string): Promise<s
   return /svct_\S+/.exec(stdout)![0]
 }
 
-for (const workers of [0, 2])
+for (const workers of thorough([0, 2], [2]))
   test(`away from loopback, metrics need a token with their permission (workers: ${workers})`, async t => {
     const env = { GATEHOUSE_ADMIN: '0.0.0.0:0' }
     const gateway = await startGateway(t, `${listen}workers: ${workers}${closed}`, { env })

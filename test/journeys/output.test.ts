@@ -11,6 +11,7 @@ import { gatehouse } from '../help/command.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig } from '../help/site.ts'
 import { atTerminal, type Terminal } from '../help/terminal.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 const closed = siteConfig('http://127.0.0.1:1')
@@ -43,7 +44,7 @@ function uncoloured({ text }: Terminal): string {
 
 const odd = Buffer.from('/x\x9b2J\x85\xe2\x80\xae{"level":60}', 'latin1')
 
-for (const workers of [0, 2])
+for (const workers of thorough([0, 2], [2]))
   test(`at a terminal there are a greeting and readable lines, which no client can steer (workers: ${workers})`, async t => {
     const { terminal } = startAtTerminal(t, `workers: ${workers}${closed}`)
     const [, port] = await terminal.shows(/listens on {2}http:\/\/127\.0\.0\.1:(\d+)\r\n/)
@@ -66,7 +67,7 @@ for (const workers of [0, 2])
     assert.doesNotMatch(text, /^\{/m)
   })
 
-for (const workers of [0, 1])
+for (const workers of thorough([0, 1], [1]))
   test(`a terminal that is stopped holds up no request, and shows what it missed when it goes on (workers: ${workers})`, async t => {
     const { terminal } = startAtTerminal(t, `workers: ${workers}${closed}`, '', { NO_COLOR: '1' })
     const [, port] = await terminal.shows(/listens on {2}http:\/\/127\.0\.0\.1:(\d+)\r\n/)

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startGateway } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 
-for (const workers of [0, 2])
+for (const workers of thorough([0, 2], [2]))
   test(`the overview counts the requests of ${workers} workers`, async t => {
     const origin = await startSite(t, (_, response) => response.end('hello'))
     const gateway = await startGateway(t, siteConfig(origin, `workers: ${workers}`))

@@ -19,6 +19,7 @@ import { freePort } from '../help/free-port.ts'
 import { main, type RunningGateway, spawnGateway, writeConfig } from '../help/gateway.ts'
 import { connectHttp2, open } from '../help/http2-client.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 import { Visitor } from '../help/visitor.ts'
 
@@ -220,7 +221,7 @@ test('a second gateway without --replace does not start, and only a process that
   assert.equal((await fetch(`${first.admin}/readyz`)).status, 200)
 })
 
-for (const workers of [0, 2])
+for (const workers of thorough([0, 2], [2]))
   test(`a second gateway with a side port of its own gets no connections of the first one's port (workers: ${workers})`, async t => {
     const { start, env } = await prepare(t, workers)
     const first = await start()

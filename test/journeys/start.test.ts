@@ -10,6 +10,7 @@ import { gatehouse } from '../help/command.ts'
 import { main, RunningGateway, startGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 const closed = siteConfig('http://127.0.0.1:1')
@@ -125,7 +126,7 @@ test('healthz, readyz and metrics respond on the admin listener, and none of the
   }
 })
 
-for (const workers of [0, 2]) {
+for (const workers of thorough([0, 2], [2])) {
   test(`an address in use is named in a sentence, exit code 1 (workers: ${workers})`, async t => {
     const port = await takePort(t)
     const taken = `cannot listen on 127.0.0.1:${port}: the address is already in use by node (process ${process.pid})`

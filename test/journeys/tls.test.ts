@@ -14,6 +14,7 @@ import { Authority } from '../help/certificates.ts'
 import { blocksOf, readPage, section } from '../help/docs.ts'
 import { main, spawnGateway } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
+import { thorough } from '../help/thorough.ts'
 import { Visitor } from '../sign-in/site.ts'
 
 const run = promisify(execFile)
@@ -96,7 +97,7 @@ zones: [{ hosts: [site.test], routes: [] }]
   assert.match(refused.text, /No password can be set here/)
 })
 
-for (const workers of [0, 2]) {
+for (const workers of thorough([0, 2], [2])) {
   test(`docs/tls.md works as written, with workers: ${workers}`, async t => {
     const folder = quickFolder(t, 'tls')
     const openssl = process.env.OPENSSL ?? 'openssl'

@@ -19,6 +19,7 @@ import { quickFolder } from '../help/quick-folder.ts'
 import { SharedLog } from '../help/shared-log.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
+import { thorough } from '../help/thorough.ts'
 import { busySecond, until } from '../help/until.ts'
 import { runTrial } from '../help/upgrade-trial.ts'
 import { late, Visitor } from '../help/visitor.ts'
@@ -182,7 +183,7 @@ test('the old workers finish what they have, and have those clients connect agai
   assert.equal(await gateway.exited, 0)
 })
 
-for (const workers of [0, 1])
+for (const workers of thorough([0, 1], [1]))
   test(`connections that are held are reset by an upgrade, and nobody waits for them (workers: ${workers})`, async t => {
     const { gateway, edge, admin } = await start(t, workers)
     const { ends } = await beHeld(t, edge, admin)

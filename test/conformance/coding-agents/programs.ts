@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import { root } from './source.ts'
+import { root } from '../../help/source.ts'
 
 const folder = process.env.AGENTS_CACHE || join(root, 'node_modules/.cache/coding-agents')
 
@@ -41,17 +41,17 @@ export const codex: CodingAgent = {
 
 const minutes = 5
 
-/** Installs the agents that are missing, and returns the sentences that name those that could not be. */
-export function installAgents(): readonly string[] {
+/** Installs the agents that are missing. */
+function installAgents(): void {
   const missing = [claudeCode, codex].filter(agent => programOf(agent) === null)
-  if (missing.length === 0) return []
+  if (missing.length === 0) return
   const dependencies = Object.fromEntries(
     [claudeCode, codex].map(({ package: npm, version }) => [npm, version]),
   )
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }))
   console.error(
-    `Installing ${missing.map(({ name }) => name).join(' and ')} for the tests, which takes 800 MB.`,
+    `Installing ${missing.map(({ name }) => name).join(' and ')} into ${folder}, which takes 800 MB.`,
   )
   // Without `npm_*`, which would have it install into the project.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
@@ -61,11 +61,10 @@ export function installAgents(): readonly string[] {
     stdio: ['ignore', 'ignore', 'inherit'],
     timeout: minutes * 60_000,
   })
-  return missing.filter(agent => programOf(agent) === null).map(lackOf)
 }
 
 function lackOf({ name, package: npm, version, variable }: CodingAgent): string {
-  return `The tests need ${name}: install ${npm}@${version}, or name its path in ${variable}.`
+  return `${name} is missing: install ${npm}@${version}, or name its path in ${variable}.`
 }
 
 function programOf({ package: npm, version, variable, program }: CodingAgent): string | null {

@@ -1,11 +1,14 @@
-// Claude Code and Codex as published, headless, set up as docs/sdks.md says, before a gateway as it is shipped and providers of each API: each runs a
-// command for its model and sends the result back. The table in docs/sdks.md is what this finds; WRITE_DOCS=1 writes it anew.
+// Claude Code and Codex as published, headless, set up as docs/sdks.md says, before a gateway as it is shipped and providers
+// of each API: node test/conformance/coding-agents.ts
+//
+// Each runs a command for its model and sends the result back. The table in docs/sdks.md is what this finds; WRITE_DOCS=1
+// writes it anew. Installs them on its first run, which takes 800 MB.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type AgentRun, type CodingAgent, claudeCode, codex, runAgent } from '../help/coding-agents.ts'
+import { type AgentRun, type CodingAgent, claudeCode, codex, runAgent } from './coding-agents/programs.ts'
 import { blocksOf, readPage, section } from '../help/docs.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import * as servers from '../help/model-server.ts'
@@ -162,7 +165,7 @@ const callers: readonly Caller[] = [
   { agent: codex, speaks: 'Responses', provider: 'openai', call: codexExec },
 ]
 
-const START = '<!-- found by test/journeys/coding-agents.test.ts -->\n'
+const START = '<!-- found by test/conformance/coding-agents.ts -->\n'
 const END = '<!-- end of agents -->'
 
 /** All runs have one gateway, since each takes about a second. */
