@@ -42,7 +42,10 @@ test('PORT and --admin are where it listens, and commands find it there with --a
       stderr: '',
     })
   assert.equal(gateway.lines.filter(({ msg }) => msg === 'configuration reloaded').length, 2)
-  assert.equal((await gatehouse(['health', '--admin', admin, '--config', file], env)).code, 0)
+  assert.equal(
+    (await gatehouse(['health', '--admin', admin, '--config', file, '--timeout', '30'], env)).code,
+    0,
+  )
   const elsewhere = await gatehouse(['health', '--config', file], env)
   assert.deepEqual(
     [elsewhere.code, elsewhere.stderr],

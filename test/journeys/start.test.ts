@@ -46,7 +46,7 @@ test('the start and a check warn of a site on the host of the side port, and oth
   assert.equal(gateway.lines.filter(({ msg, level }) => level === 'warn' && shared.test(msg)).length, 1)
   const check = await gatehouse(['check', '--config', gateway.file])
   assert.deepEqual([check.code, shared.test(check.stderr)], [0, true])
-  const health = await gatehouse(['health', '--config', gateway.file])
+  const health = await gatehouse(['health', '--config', gateway.file, '--timeout', '30'])
   assert.equal(health.stderr.includes('hosts[0]'), false)
 })
 
@@ -144,7 +144,11 @@ for (const workers of thorough([0, 2], [2])) {
 test('the health command sees the gateway of its configuration', async t => {
   const gateway = await startGateway(t, closed)
   gateway.rewrite(`listen: ['127.0.0.1:0']\nadmin: ${new URL(gateway.admin).host}${closed}`)
-  assert.deepEqual(await gatehouse(['health', '--config', gateway.file]), { code: 0, stdout: '', stderr: '' })
+  assert.deepEqual(await gatehouse(['health', '--config', gateway.file, '--timeout', '30']), {
+    code: 0,
+    stdout: '',
+    stderr: '',
+  })
 })
 
 test('the default configuration serves localhost from the origin in ORIGIN', async t => {
