@@ -31,11 +31,14 @@ function bytesOf(frames: readonly Frame[]): Buffer {
 
 class Taker implements FrameTaker {
   readonly frames: Frame[] = []
+  /** As the heads say. */
+  readonly lengths: number[] = []
   #begun: Omit<Frame, 'payload'> | null = null
   #data: Uint8Array[] = []
 
-  frameBegun(type: number, flags: number, stream: number): boolean {
+  frameBegun(type: number, flags: number, stream: number, length: number): boolean {
     this.#begun = { type, flags, stream }
+    this.lengths.push(length)
     this.#data = []
     return true
   }
@@ -47,6 +50,7 @@ class Taker implements FrameTaker {
 
   dataPart(bytes: Buffer, at: number, end: number, isLast: boolean): void {
     assert.equal(this.#begun!.type, frameType.data)
+    assert.ok(end > at || isLast)
     this.#data.push(bytes.subarray(at, end))
     if (isLast) this.frames.push({ ...this.#begun!, payload: Uint8Array.from(Buffer.concat(this.#data)) })
   }
@@ -70,6 +74,19 @@ test('frames are read as they were written, however they are cut into packets', 
       },
     ),
   )
+})
+
+test('a frame has as many bytes as the three of its length say', () => {
+  for (const type of [frameType.data, frameType.headers])
+    for (const length of [0, 255, 256, 65_535, 65_536, 0x01_02_03, 0x20_00_00]) {
+      const taker = new Taker()
+      const reader = new FrameReader(taker)
+      const sent = [{ type, flags: 5, stream: 3, payload: new Uint8Array(length).fill(7) }]
+      const bytes = bytesOf([...sent, ...sent])
+      for (let read = 0; read < bytes.length; ) read = reader.next(bytes, read)
+      assert.deepEqual(taker.lengths, [length, length])
+      assert.ok(Buffer.from(taker.frames[1]!.payload).equals(sent[0]!.payload))
+    }
 })
 
 test('reading ends where the head of a frame is refused', () => {
