@@ -24,7 +24,6 @@ export class SseReader {
 
   /** Reports the last, unterminated event: some providers omit the final blank line. */
   end(onEvent: OnEvent): void {
-    if (this.isOverfull) return
     this.#take(`${this.#decoder.end()}\n\n`, onEvent)
   }
 

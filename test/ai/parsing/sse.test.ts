@@ -90,6 +90,14 @@ describe('SseReader', () => {
     )
   })
 
+  test('reads a mark and a line end that come in pieces, with nothing between them', () => {
+    const [first, second, third] = Buffer.from('\ufeff')
+    const mark = [first, second, third].map(byte => Buffer.of(byte!))
+    deepEqual(read(...mark, 'data: a\n\n').events, [['', 'a']])
+    deepEqual(read('data: a\n\n', '\ufeffdata: b\n\n').events, [['', 'a']])
+    deepEqual(read('data: a\r', '', '\ndata: b\n\n').events, [['', 'a\nb']])
+  })
+
   test('reads any bytes without throwing', () => {
     fc.assert(fc.property(fc.array(fc.uint8Array()), pieces => void read(...pieces.map(Buffer.from))))
   })
