@@ -31,7 +31,7 @@ export class FrameWriter {
 
   /** To be called once what was taken is written. */
   reclaim(): void {
-    if (this.#lent !== null && large.length < maxLarge) large.push(this.#lent)
+    if (this.#lent !== null) keepLarge(this.#lent)
     this.#lent = null
   }
 
@@ -39,7 +39,7 @@ export class FrameWriter {
     const bytes = this.#bytes
     const frames = bytes.subarray(0, this.length)
     if (bytes.length === largeSize) this.#lent = bytes
-    else if (bytes.length - this.length >= minRest) keepRest(bytes.subarray(this.length))
+    else keepRest(bytes, this.length)
     this.#bytes = nothing
     this.length = 0
     this.#lastAt = -1
@@ -187,11 +187,17 @@ export class FrameWriter {
     else if (needed > minRest) this.#bytes = large.pop() ?? Buffer.allocUnsafeSlow(largeSize)
     else this.#bytes = rests.pop() ?? Buffer.allocUnsafeSlow(slabSize)
     before.copy(this.#bytes, 0, 0, this.length)
-    if (before.length === largeSize) large.push(before)
-    else if (before.length >= minRest && before.length <= slabSize) keepRest(before)
+    if (before.length === largeSize) keepLarge(before)
+    else keepRest(before, 0)
   }
 }
 
-function keepRest(rest: Buffer): void {
-  if (rests.length < maxRests) rests.push(rest)
+function keepLarge(bytes: Buffer): void {
+  if (large.length < maxLarge) large.push(bytes)
+}
+
+/** Keeps what is left of a slab, but not of memory that was made for one large output. */
+function keepRest(bytes: Buffer, used: number): void {
+  if (bytes.length <= slabSize && bytes.length - used >= minRest && rests.length < maxRests)
+    rests.push(bytes.subarray(used))
 }

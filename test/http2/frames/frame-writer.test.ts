@@ -1,6 +1,7 @@
 // Frames as they are written, of any size and in any order.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { FrameWriter } from '../../../src/http2/frames/frame-writer.ts'
@@ -165,6 +166,172 @@ test('only trailers, and heads that are secret, keep every hop from indexing the
     [isSecret(200), isSecret(0), isSecret(200, true), isSecret(0, false)],
     [false, true, true, false],
   )
+})
+
+const slabSize = 65_536
+const largeSize = 98_304
+
+/** Returns a writer whose buffer has room for so many bytes; before that come two or three frames. */
+function filled(size: typeof slabSize | typeof largeSize, room: number): FrameWriter {
+  const writer = new FrameWriter()
+  if (size === largeSize) writer.data(1, Buffer.alloc(20_000), 0, 20_000, false)
+  else writer.ping()
+  const bytes = Buffer.alloc(size - room - writer.length - 9)
+  writer.data(1, bytes, 0, bytes.length, false)
+  return writer
+}
+
+test('a frame is whole wherever the memory of a writer ends', () => {
+  const fields = { method: 'OPTIONS', scheme: 'https', authority: 'a.example', target: '/path' } as const
+  const line = 'x-name: value\r\n'
+  const writes: readonly ((writer: FrameWriter) => void)[] = [
+    writer => writer.data(5, Buffer.from('abc'), 1, 3, true),
+    writer => writer.headers(5, 299, line, true),
+    writer => writer.headers(5, 299, '', true),
+    writer => writer.headers(5, 0, line, true),
+    writer => writer.request(5, { ...fields, lines: line }, true),
+    writer => writer.request(5, { ...fields, lines: '' }, true),
+    writer => writer.settings([[1, 2]]),
+    writer => writer.settingsAck(),
+    writer => writer.ping(),
+    writer => writer.pingAck(Buffer.from('12345678'), 0),
+    writer => writer.windowUpdate(5, 1),
+    writer => writer.rstStream(5, 1),
+    writer => writer.goAway(5, 1, 'why'),
+    writer => writer.endStream(5),
+  ]
+  for (const [i, write] of writes.entries()) {
+    const alone = new FrameWriter()
+    write(alone)
+    const expected = Buffer.from(alone.take())
+    for (const size of [slabSize, largeSize] as const)
+      for (let room = 0; room < expected.length + 12; room++) {
+        const writer = filled(size, room)
+        write(writer)
+        const bytes = writer.take()
+        assert.equal(bytes.length, size - room + expected.length)
+        assert.deepEqual(bytes.subarray(size - room), expected, `${i}: ${room} of ${size}`)
+        assert.equal(framesOf(bytes.subarray(0, size - room)).at(-1)!.type, frameType.data)
+        writer.reclaim()
+      }
+  }
+})
+
+test('a stream ends with its last frame where that is the last of all, or else with an empty one', () => {
+  const bytes = Buffer.from('ab')
+  const data = (id: number) => (writer: FrameWriter) => writer.data(id, bytes, 0, 2, false)
+  const headers = (writer: FrameWriter) => writer.headers(5, 200, 'x: y\r\n', false)
+  const long = (writer: FrameWriter) => writer.headers(5, 200, `x: ${'y'.repeat(20_000)}\r\n`, false)
+  const fields = { method: 'GET', scheme: 'https', authority: 'a', target: '/', lines: '' } as const
+  const request = (writer: FrameWriter) => writer.request(5, fields, false)
+  const take = (writer: FrameWriter) => writer.take()
+  const empty = [frameType.data, endStream, 5, 0]
+  for (const [writes, expected] of [
+    [[data(5)], [[frameType.data, endStream, 5, 2]]],
+    [[headers], [[frameType.headers, endStream | endHeaders, 5, 6]]],
+    [
+      [long],
+      [
+        [frameType.headers, endStream, 5, 16_384],
+        [frameType.continuation, endHeaders, 5, 3_624],
+      ],
+    ],
+    [
+      [data(5), data(3)],
+      [[frameType.data, 0, 5, 2], [frameType.data, 0, 3, 2], empty],
+    ],
+    [
+      [data(5), writer => writer.settingsAck()],
+      [[frameType.data, 0, 5, 2], [frameType.settings, ack, 0, 0], empty],
+    ],
+    [[request], [[frameType.headers, endHeaders, 5, 6], empty]],
+    [[data(5), take], [empty]],
+    [[], [empty]],
+  ] satisfies [((writer: FrameWriter) => void)[], number[][]][]) {
+    const writer = new FrameWriter()
+    for (const write of writes) write(writer)
+    writer.endStream(5)
+    const frames = framesOf(Buffer.from(writer.take()))
+    assert.deepEqual(
+      frames.map(({ type, flags, stream, payload }) => [type, flags, stream, payload.length]),
+      expected,
+    )
+  }
+  // A second end does not change the frame of the first.
+  const writer = new FrameWriter()
+  data(5)(writer)
+  writer.endStream(5)
+  writer.endStream(5)
+  assert.equal(framesOf(writer.take()).length, 2)
+})
+
+/** Writers that hold a frame of so many bytes each. */
+function writers(count: number, size: number): FrameWriter[] {
+  return Array.from({ length: count }, () => {
+    const writer = new FrameWriter()
+    writer.data(1, Buffer.alloc(size), 0, size, false)
+    return writer
+  })
+}
+
+const memory = (all: readonly FrameWriter[]) => new Set(all.map(writer => writer.take().buffer))
+
+test('large output has memory of its own, of which that of 32 writers is kept', () => {
+  const all = writers(40, 20_000)
+  const before = memory(all)
+  assert.equal(before.size, 40)
+  assert.equal(memory(writers(40, 20_000)).intersection(before).size, 0)
+  for (const writer of [...all, ...all]) writer.reclaim()
+  const after = memory(writers(40, 20_000))
+  assert.deepEqual([after.size, after.intersection(before).size], [40, 32])
+})
+
+test('memory that a writer outgrows is kept likewise', () => {
+  const mark = randomBytes(8)
+  const large = writers(40, 0)
+  for (const writer of large) writer.data(1, Buffer.alloc(80_000, mark), 0, 80_000, false)
+  const outgrown = large.map(writer => {
+    writer.data(1, Buffer.alloc(40_000), 0, 40_000, false)
+    return writer.take()
+  })
+  assert.equal(new Set(outgrown.map(bytes => bytes.buffer)).size, 40)
+  const next = [...memory(writers(40, 20_000))]
+  assert.equal(next.filter(bytes => Buffer.from(bytes).includes(mark, 60_000)).length, 32)
+})
+
+test('small output shares memory down to a rest of 8 KiB, which is kept for 16 writers', () => {
+  const ping = () => {
+    const writer = new FrameWriter()
+    writer.ping()
+    return writer.take().buffer
+  }
+  const mark = randomBytes(100)
+  // Nothing is left of earlier tests.
+  writers(20, 0)
+  for (const [rest, isKept] of [
+    [8_192, true],
+    [8_191, false],
+  ] as const) {
+    const bytes = filled(slabSize, rest).take()
+    assert.equal(bytes.buffer === ping(), isKept, `${rest}`)
+  }
+  // A writer that outgrows a slab or a rest leaves it to others, and one that outgrows more than that nothing.
+  for (const rest of [slabSize, slabSize - 17, 8_192]) {
+    writers(20, 0)
+    const buffer = rest === slabSize ? null : rest === 8_192 ? filled(slabSize, rest).take().buffer : ping()
+    const writer = new FrameWriter()
+    writer.data(1, mark, 0, mark.length, false)
+    for (const size of [100_000, 300_000]) writer.data(1, Buffer.alloc(size), 0, size, false)
+    writer.take()
+    const next = ping()
+    assert.equal(next.byteLength, slabSize)
+    assert.ok(buffer === null ? Buffer.from(next).includes(mark.subarray(20)) : next === buffer)
+  }
+  writers(20, 0)
+  const before = memory(writers(20, 0))
+  assert.equal(before.size, 20)
+  const after = memory(writers(20, 0))
+  assert.deepEqual([after.size, after.intersection(before).size], [20, 16])
 })
 
 test('an idle writer holds no memory, and small output of all writers shares one piece', () => {
