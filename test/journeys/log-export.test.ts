@@ -215,7 +215,7 @@ test('a reload turns the export on, moves it to another file, and off', async t 
   await reload(yaml.replace(/ {2}log_export.*\n/, ''), 2)
   await caller.call(2)
   await until(async () => (await sample(gateway, 'gatehouse_ai_log_queued_entries')) === 0)
-  assert.equal(await sample(gateway, 'gatehouse_ai_log_export_waiting_entries'), undefined)
+  await until(async () => (await sample(gateway, 'gatehouse_ai_log_export_waiting_entries')) === undefined)
   await reload(yaml, 3)
   await caller.call(3)
   await until(() => linesIn(one).length === 2)
