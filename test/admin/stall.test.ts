@@ -16,6 +16,7 @@ import {
   oauthClient,
   token,
 } from '../store/contract-specimens.ts'
+import { thorough } from '../help/thorough.ts'
 import { temporaryFile } from '../store/sqlite/temporary-file.ts'
 import { batchOf } from '../../src/store/log-batch/batch.ts'
 import { account } from '../tokens/token-with.ts'
@@ -26,9 +27,16 @@ import { keepAccess } from './oauth-grants/access.ts'
 import { memberWith, role, userWith } from './people/people.ts'
 import { entryWith } from './ai-logs/log-entries.ts'
 
+const stores = Object.entries({
+  SQLite: async (t: TestContext) => `sqlite:${temporaryFile(t)}`,
+  ...thorough({ Redis: async (t: TestContext) => (await startRedis(t, { aof: false })).url }, {}),
+})
+
 const many = 10_000
 /** CPU time in ms for which nothing else may have its turn; more as far as all work takes longer at that moment. */
 const longestTurn = 5
+/** On a busy machine, most have a collection of garbage in their way. */
+const tries = 60
 
 async function start(t: TestContext, url: string) {
   const { kept, origin, owner } = await startApi(t, store => store, url)
@@ -88,7 +96,7 @@ type Ask = ReturnType<typeof startAsker>
 /** Asserts that an answer never keeps the process for long. What is slow once is noise, or not compiled yet. */
 async function assertShort(ask: Ask, origin: string, path: string): Promise<void> {
   let least = Infinity
-  for (let i = 0; i < 20 && least > longestTurn; i++) {
+  for (let i = 0; i < tries && least > longestTurn; i++) {
     const { result, longest } = await longestStall(() => ask(`${origin}${path}`))
     assert.equal(result.status, 200, path)
     least = Math.min(least, longest > longestTurn ? longest / slowness() : longest)
@@ -96,13 +104,9 @@ async function assertShort(ask: Ask, origin: string, path: string): Promise<void
   assert.ok(least <= longestTurn, `${path} holds the process for ${least} ms`)
 }
 
-test('with 10,000 of each record in SQLite no list holds the process for more than 5 ms', t =>
-  staysResponsive(t, 'sqlite::memory:'))
-
-test('with 10,000 of each record in Redis no list holds the process for more than 5 ms', async t => {
-  const { url } = await startRedis(t, { aof: false })
-  await staysResponsive(t, url)
-})
+for (const [store, urlOf] of stores)
+  test(`with 10,000 of each record in ${store} no list holds the process for more than 5 ms`, async t =>
+    staysResponsive(t, await urlOf(t)))
 
 const logs = `/client/v4/accounts/${account}/ai-gateway/gateways/default/logs`
 const searches = [
@@ -142,21 +146,17 @@ async function searchesShort(t: TestContext, url: string, entries: number, metad
   for (const path of [`/${'0'.repeat(16)}`, `/${last}`]) await assertShort(ask, origin, `${logs}${path}`)
 }
 
-test('no search of 25,600 log entries in SQLite holds the process for more than 5 ms', t =>
-  searchesShort(t, `sqlite:${temporaryFile(t)}`, 25_600, () => ({})))
+for (const [store, urlOf] of stores)
+  test(`no search of 25,600 log entries in ${store} holds the process for more than 5 ms`, async t =>
+    searchesShort(t, await urlOf(t), 25_600, () => ({})))
 
 test('no search of log entries with the maximum of metadata in SQLite holds the process for more than 5 ms', t =>
   searchesShort(t, `sqlite:${temporaryFile(t)}`, 5_120, () => ({ note: 'aB '.repeat(1_300) })))
 
-test('no search of 25,600 log entries in Redis holds the process for more than 5 ms', async t => {
-  const { url } = await startRedis(t, { aof: false })
-  await searchesShort(t, url, 25_600, () => ({}))
-})
-
 /** Times an answer to a request with a body, in this thread, where the little that asking takes is nothing beside it. */
 async function assertShortWrite(origin: string, path: string, request: RequestInit, status: number) {
   let least = Infinity
-  for (let i = 0; i < 20 && least > longestTurn; i++) {
+  for (let i = 0; i < tries && least > longestTurn; i++) {
     const { result, longest } = await longestStall(() => fetch(`${origin}${path}`, request))
     assert.equal(result.status, status, path)
     await result.arrayBuffer()
@@ -204,13 +204,9 @@ async function peopleShort(t: TestContext, url: string) {
   for (const query of ownLists) await assertShort(askSelf, origin, `/client/v4/memberships${query}`)
 }
 
-test('with 10,000 members, and 1,000 memberships of one of them, in SQLite no list of people holds the process', t =>
-  peopleShort(t, 'sqlite::memory:'))
-
-test('with 10,000 members, and 1,000 memberships of one of them, in Redis no list of people holds the process', async t => {
-  const { url } = await startRedis(t, { aof: false })
-  await peopleShort(t, url)
-})
+for (const [store, urlOf] of stores)
+  test(`with 10,000 members, and 1,000 memberships of one of them, in ${store} no list of people holds the process`, async t =>
+    peopleShort(t, await urlOf(t)))
 
 test('no error page, however large, and no body, whatever is in it, holds the process', async t => {
   const { kept, origin, owner } = await startApi(t)
@@ -268,10 +264,6 @@ async function errorsShort(t: TestContext, url: string) {
     await assertShort(ask, origin, `/client/v4/accounts/${account}/errors${query}`)
 }
 
-test('with 1,000 kinds of errors in each hour of a day in SQLite no list of them holds the process', t =>
-  errorsShort(t, 'sqlite::memory:'))
-
-test('with 1,000 kinds of errors in each hour of a day in Redis no list of them holds the process', async t => {
-  const { url } = await startRedis(t, { aof: false })
-  await errorsShort(t, url)
-})
+for (const [store, urlOf] of stores)
+  test(`with 1,000 kinds of errors in each hour of a day in ${store} no list of them holds the process`, async t =>
+    errorsShort(t, await urlOf(t)))

@@ -14,7 +14,7 @@ import { Visitor } from '../sign-in/site.ts'
 import { temporaryFile } from '../store/sqlite/temporary-file.ts'
 
 const places: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
-  SQLite: async t => `sqlite:${temporaryFile(t)}`,
+  ...thorough({ SQLite: async (t: TestContext) => `sqlite:${temporaryFile(t)}` }, {}),
   Redis: async t => (await startRedis(t)).url,
 }
 

@@ -7,6 +7,7 @@ import type { BrowserContext } from 'playwright-core'
 import { freePort } from '../help/free-port.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { startRedis } from '../help/redis.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 import { consent, libraries, password, settle } from './app-town.ts'
 
@@ -139,7 +140,7 @@ async function needsTwoSteps(town: Town, colleague: BrowserContext): Promise<voi
 }
 
 for (const [place, env] of Object.entries({
-  SQLite: async () => ({}),
+  ...thorough({ SQLite: async () => ({}) }, {}),
   Redis: async (t: TestContext) => ({ STORE: (await startRedis(t, { aof: 'always' })).url }),
 }))
   test(`${place}: a gateway that is killed after a consent knows it, and the code, when it is back`, async t => {

@@ -8,6 +8,7 @@ import { gatehouse, type Outcome } from '../help/command.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
 import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
 import { startRedis } from '../help/redis.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 const configuration = (dns: DnsServer) => `
@@ -32,7 +33,7 @@ interface Place {
 }
 
 const stores: Readonly<Record<string, (t: TestContext) => Promise<Place>>> = {
-  SQLite: async () => ({ env: {}, crash: async () => {} }),
+  ...thorough({ SQLite: async () => ({ env: {}, crash: async () => {} }) }, {}),
   Redis: async t => {
     const redis = await startRedis(t, { aof: 'always' })
     return { env: { STORE: redis.url }, crash: () => redis.restart() }
