@@ -135,6 +135,93 @@ test('counting locally begins with what passed before, whether the store has rep
   assert.equal(passed(known, 30_000), 59)
 })
 
+test('counting locally takes into account how old is what is known', () => {
+  const count = new KeyCount(hundred, 'key')
+  count.learn(count.buildQuery(5_000, 0), { count: 80, granted: 0, wait: 0 }, 10_000, 12_000)
+  count.admit(20_000)
+  // 40 of the 80 and two thirds of the last one are left.
+  assert.deepEqual(count.peekAlone(40_000), { isAllowed: true, remaining: 58, wait: 60_000 })
+  const spend = () => count.spendAlone(40_000)
+  assert.equal(Array.from({ length: 70 }, spend).filter(({ isAllowed }) => isAllowed).length, 59)
+  assert.deepEqual(count.peekAlone(40_000), { ...count.refuse(40_000) })
+  assert.ok(count.isFull(40_000) && count.refuse(40_000).wait <= 60_000)
+})
+
+test('what has left the window while counting locally is not reported', () => {
+  const count = new KeyCount(hundred, 'key')
+  for (let i = 0; i < 3; i++) count.spendAlone(0)
+  for (let i = 0; i < 2; i++) count.spendAlone(70_000)
+  assert.equal(count.unreported, 5)
+  const { done } = count.buildQuery(100_000, 0)
+  assert.ok(done >= 2 && done < 5, `${done}`)
+  assert.equal(count.buildQuery(300_000, 0).done, 0)
+})
+
+test('requests are unreported since the first of them', () => {
+  const count = new KeyCount(hundred, 'key')
+  for (const now of [7, 9]) count.admit(now)
+  assert.equal(count.unreportedFor(20), 13)
+  const ask = count.buildQuery(30, 0)
+  count.admit(40)
+  count.requeue(ask, 50)
+  assert.deepEqual([count.unreported, count.unreportedFor(60)], [3, 20])
+  count.takeBack(70, 1)
+  assert.deepEqual([count.unreported, count.unreportedFor(80)], [2, 40])
+  count.buildQuery(90, 0)
+  count.takeBack(100, 1)
+  assert.deepEqual([count.unreported, count.unreportedFor(110)], [-1, 10])
+})
+
+test('what is taken back makes room at once, also before the reply of the store', () => {
+  const count = new KeyCount(hundred, 'key')
+  count.learn(count.buildQuery(0, 1), { count: 100, granted: 0, wait: 500 }, 0, 0)
+  assert.equal(count.isFull(10), true)
+  const ask = count.buildQuery(10, 1)
+  count.takeBack(10, 1)
+  assert.equal(count.isFull(10), false)
+  count.learn(ask, { count: 100, granted: 0, wait: 500 }, 10, 20)
+  assert.deepEqual([count.isFull(20), count.allow(20).remaining], [false, 1])
+})
+
+test('a day ends when the clock says so, which is asked for once a minute', () => {
+  let time = Date.UTC(2026, 0, 1, 22)
+  const clock = { now: () => time, monotonic: () => 0 }
+  const count = new KeyCount(daily, 'key')
+  count.refresh(1_000, clock)
+  count.admit(1_000)
+  assert.deepEqual(count.allow(2_000), { isAllowed: true, remaining: 4, wait: 2 * 3_600_000 - 1_000 })
+  // The clock is put forward by an hour, and then to the next day.
+  time += 3_600_000 + 59_999
+  count.refresh(60_999, clock)
+  assert.equal(count.allow(60_999).wait, 2 * 3_600_000 - 59_999)
+  time += 1
+  count.refresh(61_000, clock)
+  assert.deepEqual(count.allow(61_000), { isAllowed: true, remaining: 4, wait: 3_600_000 - 60_000 })
+  assert.deepEqual(count.peekAlone(61_000), { isAllowed: true, remaining: 3, wait: 3_600_000 - 60_000 })
+  assert.deepEqual(count.peek(61_000, null), { isAllowed: true, remaining: 3, wait: 3_600_000 - 60_000 })
+  const full = { count: 5, granted: 0, wait: 700 }
+  assert.deepEqual(count.peek(61_000, full), { isAllowed: false, remaining: 0, wait: 700 })
+  time += 3_600_000
+  count.refresh(121_000, clock)
+  assert.deepEqual([count.allow(121_000).remaining, count.unreported], [5, 0])
+})
+
+test('a day that is over is noticed at its end, and not before', () => {
+  const clock = new ManualClock(Date.UTC(2026, 0, 1, 23, 59, 50))
+  const count = new KeyCount(daily, 'key')
+  const look = () => {
+    count.refresh(clock.monotonic(), clock)
+    return count.allow(clock.monotonic()).remaining
+  }
+  look()
+  for (let i = 0; i < 7; i++) count.spendAlone(clock.monotonic())
+  assert.deepEqual([look(), count.isFull(clock.monotonic())], [0, true])
+  clock.advance(9_999)
+  assert.deepEqual([look(), count.isFull(clock.monotonic())], [0, true])
+  clock.advance(1)
+  assert.deepEqual([look(), count.isFull(clock.monotonic())], [5, false])
+})
+
 test('an estimate lets what the store has counted expire evenly', () => {
   const count = new KeyCount(hundred, `${hundred.name} key`)
   assert.equal(count.key, 'key')
