@@ -88,7 +88,7 @@ export class FrameBorders {
       this.#size = size < 126 ? size : 0
       this.#headSize = size < 126 ? 2 : size === 126 ? 4 : 10
     }
-    if (place === 0 || this.#read < this.#headSize) return false
+    if (this.#read < this.#headSize) return false
     this.#read = 0
     this.#open(this.#first, this.#second, this.#size)
     return true

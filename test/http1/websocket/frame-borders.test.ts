@@ -98,6 +98,9 @@ for (const [what, sender, bytes] of [
       assert.ok(borders.isLost)
       borders.follow(frame({ opcode: opcodes.text, payload: empty, isMasked: sender === 'client' }))
       assert.ok(!borders.isAtBorder)
+      const { isClosing } = borders
+      borders.follow(closeFrame(1000, sender === 'client'))
+      assert.deepEqual([borders.isClosing, borders.isAtBorder], [isClosing, false])
       assert.equal(borders.next(bytes, 0), bytes.length)
     }
   })
