@@ -37,7 +37,6 @@ export class FrameMessages {
   }
 
   #headSize(): number {
-    if (this.#read < 2) return 2
     const size = this.#head[1]! & 0x7f
     return size < 126 ? 2 : size === 126 ? 4 : 10
   }
@@ -49,7 +48,6 @@ export class FrameMessages {
     // A server masks nothing, and a reserved bit means an extension.
     if ((second & 0x80) !== 0 || (first & 0x70) !== 0) {
       this.#isLost = true
-      this.#pieces = null
       return
     }
     const short = second & 0x7f

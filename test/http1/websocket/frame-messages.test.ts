@@ -67,16 +67,32 @@ test('a text may have 1 MiB, also where another came before', () => {
 })
 
 test('whether a text is wanted is decided by its first byte, whatever frames are empty', () => {
-  const frames = [framed(text, '', { isFinal: false }), framed(continuation, 'short')]
+  const frames = ['', 'short', ' one'].map((part, i) =>
+    framed(i === 0 ? text : continuation, part, { isFinal: i === 2 }),
+  )
   deepEqual(
     read(frames, bytes => bytes[0] === 0x73),
-    ['short'],
+    ['short one'],
   )
 })
 
-test('a text that has no end is no part of what comes after it', () => {
-  deepEqual(read([framed(text, 'a', { isFinal: false }), framed(binary, 'b')]), [])
-  deepEqual(read([framed(text, 'a', { isFinal: false }), framed(text, 'b')]), ['b'])
+test('a text has any size, wherever its head is cut', () => {
+  for (const size of [1, 125, 126, 127, 255, 256, 65_535, 65_536, 70_000]) {
+    const long = 'abcdefg'.repeat(size / 7 + 1).slice(0, size)
+    const bytes = Buffer.concat([framed(text, long), framed(text, 'next')])
+    for (let cut = 1; cut < 12; cut++) {
+      const texts = read([bytes.subarray(0, cut), bytes.subarray(cut)])
+      deepEqual([texts.length, texts[0] === long, texts[1]], [2, true, 'next'], `${size}`)
+    }
+  }
+})
+
+test('a text that has no end, or no beginning, is no part of what comes with it', () => {
+  const begun = framed(text, 'a', { isFinal: false })
+  deepEqual(read([begun, framed(binary, 'b')]), [])
+  deepEqual(read([begun, framed(text, 'b')]), ['b'])
+  deepEqual(read([begun, framed(continuation, '', { isMasked: true })]), [])
+  deepEqual(read([framed(text, 'a'), framed(continuation, 'b')]), ['a'])
 })
 
 test('what a Close frame says is no part of a text', () => {
