@@ -36,6 +36,7 @@ export class FrameMessages {
     }
   }
 
+  /** Before the second byte is here, that of the last head says at least 2. */
   #headSize(): number {
     const size = this.#head[1]! & 0x7f
     return size < 126 ? 2 : size === 126 ? 4 : 10
