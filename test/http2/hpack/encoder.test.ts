@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { writeRequestFields } from '../../../src/http2/frames/request-block.ts'
 import { type HeaderField, HpackDecoder } from '../../../src/http2/hpack/decoder.ts'
 import { HpackEncoder } from '../../../src/http2/hpack/encoder.ts'
+import { staticFields } from '../../../src/http2/hpack/static-table.ts'
 
 interface Block {
   readonly fields: readonly (readonly [name: string, value: string])[]
@@ -73,6 +74,11 @@ test('letters become lower case, and nothing else that a name may have', () => {
 })
 
 test('names are written by their places in the static table, from the first one on', () => {
+  for (const [index, [name]] of staticFields.entries())
+    if (index >= 15 && name !== 'transfer-encoding') {
+      const bytes = written(`${name}: a\r\n`)
+      assert.deepEqual([bytes.length, bytes[0]! & 0x0f, bytes[1]], [4, 15, index - 15], name)
+    }
   assert.equal(written('Accept-Charset: a\r\n').toString('hex'), '0f000161')
   assert.equal(written('www-authenticate: a\r\n').toString('hex'), '0f2e0161')
   assert.equal(written('cookie: a\r\n').toString('hex'), '1f110161')
