@@ -159,10 +159,9 @@ class Schedule {
     const { max, period, unreported } = limit
     const processes = this.#workers.length + this.#ended
     const unreportedMax = Math.max(unreported, limit.blind)
-    // One that asks reports at once, and a process that counts alone knows how many there were, but not when.
-    const most = this.#isTroubled
-      ? processes * (2 * max + unreportedMax)
-      : max + (processes - 1) * unreportedMax
+    // Also one whose own query fills the limit: until the reply comes, it knows of less. A process that counts alone knows
+    // how many there were, but not when.
+    const most = (this.#isTroubled ? processes * 2 * max : max) + processes * unreportedMax
     const begins = new Set(admissions.map(({ askedAt }) => askedAt))
     const worstIn = (span: number) =>
       Math.max(
