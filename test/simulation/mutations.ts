@@ -240,11 +240,6 @@ const verification: readonly Mistake[] = [
   { file: watch, from: '      this.#claimed.delete(client.record)\n', to: '' },
   { file: watch, from: '      this.#running.delete(running)\n', to: '' },
   { file: watch, from: 'this.#timer = setInterval(() => this.#poll(), this.#period).unref()', to: '' },
-  {
-    file: lookup,
-    from: "setTimeout(() => this.#end(question, 'timeout'), this.#timeout)",
-    to: 'setTimeout(() => {}, this.#timeout)',
-  },
   { file: message, from: 'texts.filter(([owner]) => reached.has(owner))', to: 'texts' },
   { file: message, from: ' || message.readUInt16BE(0) !== id', to: '' },
   { file: dueClients, from: 'this.#lease(now + lease, row.key!)', to: 'this.#lease(now, row.key!)' },

@@ -8,7 +8,7 @@ import { hostOf } from '../../src/domains/host.ts'
 import { TxtLookup } from '../../src/domains/txt-lookup.ts'
 import type { Logger } from '../../src/log/log.ts'
 import type { Store } from '../../src/store/contract/store.ts'
-import type { DomainVerification, OAuthClient } from '../../src/store/records/oauth-client.ts'
+import type { DnsAnswer, DomainVerification, OAuthClient } from '../../src/store/records/oauth-client.ts'
 import { RedisChanges } from '../../src/store/redis/changes.ts'
 import { SqliteAudit } from '../../src/store/sqlite/audit.ts'
 import { Database } from '../../src/store/sqlite/database/database.ts'
@@ -75,6 +75,8 @@ class Schedule {
   readonly #owned: Owned[] = []
   readonly #workers: Worker[] = []
   readonly #lookups = new Map<string, Lookup[]>()
+  /** When the check was due that a result was looked up for. */
+  readonly #checkOf = new WeakMap<DnsAnswer, number | null>()
   readonly #may: Readonly<Record<'crash' | 'cut' | 'pause' | 'jump' | 'fail', boolean>>
   #jumpedAt = Number.NEGATIVE_INFINITY
   #hosts = 0
@@ -199,7 +201,7 @@ class Schedule {
   }
 
   /** While a process that nothing has happened to looks a domain up, no other one does so for the same check. */
-  async #watched<T>(worker: Worker, text: string, ask: () => Promise<T>): Promise<T> {
+  async #watched(worker: Worker, text: string, ask: () => Promise<DnsAnswer>): Promise<DnsAnswer> {
     const world = this.#world
     const check = worker.taken.get(text) ?? null
     const running = this.#lookups.get(text) ?? []
@@ -215,7 +217,9 @@ class Schedule {
     const lookup = { worker, check, since: world.time }
     running.push(lookup)
     try {
-      return await ask()
+      const answer = await ask()
+      this.#checkOf.set(answer, check)
+      return answer
     } finally {
       running.splice(running.indexOf(lookup), 1)
     }
@@ -232,7 +236,7 @@ class Schedule {
   #judge({ clientUri, verification }: OAuthClient, before: DomainVerification): void {
     const world = this.#world
     const now = world.outside.clock.now()
-    const { host, status, nextCheckAt, deadline, checks, startedAt, code } = verification!
+    const { host, status, nextCheckAt, deadline, checks, startedAt, code, lastAnswer } = verification!
     world.note(`${host} ${status}, ${checks} checks`)
     if (host !== hostOf(clientUri!)) world.fault(`${host} is verified for ${clientUri}`)
     if (
@@ -252,8 +256,11 @@ class Schedule {
       world.fault(`${host} is not checked for ${nextCheckAt! - now} ms`)
     if (startedAt !== before.startedAt || host !== before.host) return
     if (code !== before.code) world.fault(`${host} gets another code`)
-    if (checks > before.checks && isOpen && nextCheckAt === before.nextCheckAt)
-      world.fault(`${host}: a check stays due`)
+    if (checks === before.checks) return
+    if (before.nextCheckAt === null) world.fault(`${host} was ${before.status}, and gets another result`)
+    if (status !== 'verified' && this.#checkOf.get(lastAnswer!) !== before.nextCheckAt)
+      world.fault(`${host}: a check gets the result of another one`)
+    if (isOpen && nextCheckAt === before.nextCheckAt) world.fault(`${host}: a check stays due`)
   }
 
   async #register(): Promise<void> {
@@ -267,7 +274,7 @@ class Schedule {
       ...{ account, id, name: 'an app', clientUri, verification, secrets: [], visibility: 'private' },
       ...{ revision: 1, createdAt: now, updatedAt: now },
     } as unknown as OAuthClient
-    await world.run(world.outside, () => void this.#clients.insert(client))
+    await this.#asOwner(() => this.#clients.insert(client))
     this.#owned.push({ id, due: null })
   }
 
@@ -308,7 +315,7 @@ class Schedule {
         world.fault(`${before.host} is checked later for being set again`)
       await this.#replace({ ...record, clientUri, verification, revision: record.revision + 1 }, version)
     }
-    await world.run(world.outside, () => void work())
+    await this.#asOwner(work)
   }
 
   /** Something else is written to the client. */
@@ -317,7 +324,14 @@ class Schedule {
       const { record, version } = (await this.#clients.get(account, id))!
       await this.#replace({ ...record, name: 'another name', revision: record.revision + 1 }, version)
     }
-    await this.#world.run(this.#world.outside, () => void rename())
+    await this.#asOwner(rename)
+  }
+
+  /** Writes what an owner sets, before any time passes: later steps build on it. */
+  async #asOwner(write: () => Promise<unknown>): Promise<void> {
+    let written: Promise<unknown> | undefined
+    await this.#world.run(this.#world.outside, () => void (written = write()))
+    await written
   }
 
   #trouble(): void {
