@@ -33,7 +33,7 @@ interface Place {
 }
 
 const stores: Readonly<Record<string, (t: TestContext) => Promise<Place>>> = {
-  ...thorough({ SQLite: async () => ({ env: {}, crash: async () => {} }) }, {}),
+  SQLite: async () => ({ env: {}, crash: async () => {} }),
   Redis: async t => {
     const redis = await startRedis(t, { aof: 'always' })
     return { env: { STORE: redis.url }, crash: () => redis.restart() }
@@ -114,7 +114,8 @@ const shop = {
   scopes: ['ai_gateway.read'],
 }
 
-for (const [name, open] of Object.entries(stores)) {
+for (const name of thorough(['SQLite', 'Redis'], ['Redis'])) {
+  const open = stores[name]!
   test(`a client is created, rotated, proven and published, and every kill -9 in between loses nothing (${name})`, async t => {
     const dns = await startDns(t)
     const user = await User.arrive(t, await open(t), configuration(dns))
