@@ -85,7 +85,10 @@ export const faults: Readonly<Record<string, Fault>> = {
 }
 
 /** Has each sync of its files take so many ms longer. */
-async function delaySyncs({ pid }: Server, ms: number): Promise<() => unknown> {
+async function delaySyncs(
+  { pid }: Server,
+  ms: number,
+): Promise<(signal?: 'SIGTERM' | 'SIGKILL') => Promise<void>> {
   const syncs = 'fsync,fdatasync'
   const how = ['-f', '-e', `trace=${syncs}`, '-e', 'signal=none', '-o', '/dev/null']
   const delay = `inject=${syncs}:delay_enter=${ms * 1_000}`
@@ -95,9 +98,9 @@ async function delaySyncs({ pid }: Server, ms: number): Promise<() => unknown> {
   for await (const line of createInterface(tracer.stderr!)) if (line.includes(' attached')) break
   tracer.stderr!.resume()
   const exit = once(tracer, 'exit')
-  return async () => {
+  return async (signal = 'SIGTERM') => {
     if (tracer.exitCode !== null) throw new Error(`strace ended with ${tracer.exitCode}`)
-    tracer.kill('SIGTERM')
+    tracer.kill(signal)
     await exit
   }
 }
@@ -113,16 +116,17 @@ function fillDisk(server: Server): () => unknown {
 
 /** Lets no sync succeed any more, and in the end kills servers, whose disks then lack all that was not synced. */
 async function failPower(servers: readonly Server[]): Promise<() => unknown> {
-  const before = await Promise.all(
+  const failing = await Promise.all(
     servers.map(async server => {
-      await delaySyncs(server, 60_000)
-      return server.disk.lengths()
+      const endDelay = await delaySyncs(server, 60_000)
+      return { server, endDelay, before: server.disk.lengths() }
     }),
   )
   return async () => {
-    await Promise.all(servers.map(server => server.kill()))
-    for (const [i, server] of servers.entries()) {
-      server.disk.forget(before[i]!)
+    // A thread whose sync is delayed would end only with the delay; killed first, it does not sync either.
+    await Promise.all(failing.flatMap(({ server, endDelay }) => [server.kill(), endDelay('SIGKILL')]))
+    for (const { server, before } of failing) {
+      server.disk.forget(before)
       await server.start()
     }
   }
