@@ -26,12 +26,14 @@ import {
 } from './server-facts.ts'
 import {
   diskTimeout,
+  needsWatching,
   proofsOf,
   type Settings,
   settingsCommands,
   settingsOf,
   waitsForDisk,
 } from './settings.ts'
+import { isSyncingIn, outwaitSync } from './sync.ts'
 
 /** Delay between two checks of the server, in ms. */
 const period = 1_000
@@ -67,7 +69,10 @@ interface Ask extends Work {
 }
 
 interface Wanted {
-  readonly disk: boolean
+  /** Whether the server was asked for its disk. */
+  readonly isAsked: boolean
+  /** Whether it is to be watched until it has synced instead. */
+  readonly isWatched: boolean
   readonly needed: number
   /** When to stop waiting for lagging replicas, in monotonic ms. */
   readonly end: number
@@ -85,6 +90,8 @@ interface DurableOptions {
 
 /** Why writes are refused if the user of the server lacks a right. */
 const denial = 'Redis refuses them: NOPERM'
+
+const slowDisk = 'the Redis disk is too slow to confirm writes'
 
 const onlyProof: Work = { script: null, keys: [], args: [], isForDisk: true }
 
@@ -302,19 +309,21 @@ export class DurableWrites {
     const { timeout } = this.#options
     const needsDisk = waitsForDisk(this.#settings)
     const disk = needsDisk && asks.some(({ isForDisk }) => isForDisk)
-    const waits = proofsOf({ disk, needed, timeout })
+    const isWatched = disk && needsWatching(this.#settings)
+    const isAsked = disk && !isWatched
+    const waits = proofsOf({ disk: isAsked, needed, timeout })
     const isTry = asks.every(({ script }) => script === null)
-    const proof = waits.length > 0 || isTry ? proofCommands(waits, this.#factCommands) : []
+    const proof = waits.length > 0 || isWatched || isTry ? proofCommands(waits, this.#factCommands) : []
     const end = this.#options.clock.monotonic() + timeout / 2
     const { trust } = this.#options
     const { seen } = trust
     // Read before the proof, which thus covers all changes up to the mark.
     const marked = seen === null ? [] : [readingOfMark]
     const commands = [...asks.map(ask => this.#commandOf(ask)), ...marked, ...proof]
-    const results = await this.#connection.runTogether(commands, timeout + (disk ? diskTimeout : 0))
+    const results = await this.#connection.runTogether(commands, timeout + (isAsked ? diskTimeout : 0))
     const [replies, proofs] = [results.slice(0, asks.length), results.slice(asks.length + marked.length)]
     if (isMoved(proofs[0])) return this.#follow(replies)
-    if (proofs.length > 0) await this.#expectProof(proofs, { disk, needed, end })
+    if (proofs.length > 0) await this.#expectProof(proofs, { isAsked, isWatched, needed, end })
     if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed())
     if (seen === null) return replies
     const mark = results[asks.length]
@@ -339,11 +348,11 @@ export class DurableWrites {
 
   async #expectProof(
     [set, source, ...rest]: readonly unknown[],
-    { disk, needed, end }: Wanted,
+    { isAsked, isWatched, needed, end }: Wanted,
   ): Promise<void> {
     const waits = rest.slice(0, -this.#factCommands.length)
     for (const reply of [set, ...waits]) this.#expectAnswer(reply)
-    if (disk && countIn(waits[0]) < 1) throw this.#refuse('the Redis disk is too slow to confirm writes')
+    if (isAsked && countIn(waits[0]) < 1) throw this.#refuse(slowDisk)
     const confirmed = needed > 0 ? countIn(waits.at(-1)) : 0
     if (confirmed < needed) throw this.#refuse(lackOf(confirmed, needed))
     const before = factsOfSource(source)
@@ -355,8 +364,24 @@ export class DurableWrites {
     }
     // Another history: the server was a replica in between, and may have lost earlier writes.
     if (before !== null && before.history !== facts.history) throw new StoreUnreachable(unconfirmed())
+    if (isWatched) await this.#expectSync(facts.history)
     this.#refusal = this.#denied.size > 0 ? denial : null
     if (needed > 0 && before !== null) this.#noteReach(before)
+  }
+
+  /** Waits until the server, still with the same history, has synced what was written before. */
+  async #expectSync(history: string | null): Promise<void> {
+    const { timeout, clock } = this.#options
+    const commands = [['SET', keys.proof, 1], ['INFO', 'persistence'], ...this.#factCommands] as const
+    const isSyncing = async () => {
+      const [set, info, ...facts] = await this.#connection.runTogether(commands, timeout)
+      this.#expectAnswer(set)
+      if (this.#factsIn(facts).history !== history) throw new StoreUnreachable(unconfirmed())
+      return isSyncingIn(info)
+    }
+    const end = clock.monotonic() + timeout + diskTimeout
+    if (await outwaitSync(isSyncing, { clock, end })) return
+    throw this.#refuse(slowDisk)
   }
 
   /** Records the reach of the proof before, since others may have written between the two. */

@@ -6,6 +6,8 @@ import { linesOf } from './server-facts.ts'
 /** What the settings of a server guarantee; null if it does not tell. */
 export interface Settings {
   readonly version: readonly [major: number, minor: number]
+  /** Whether it replies to WAITAOF before it has synced, as far as its version tells. */
+  readonly confirmsEarly: boolean
   readonly aof: boolean | null
   readonly fsync: 'always' | 'everysec' | 'no' | null
   readonly snapshots: boolean | null
@@ -30,10 +32,12 @@ export const settingsCommands = [
 export function settingsOf([info, hello, fsync, save, minReplicas]: readonly unknown[]): Settings {
   const facts = linesOf(typeof info === 'string' ? info : '')
   const [major = 0, minor = 0] = (facts.get('redis_version') ?? versionIn(hello)).split('.').map(Number)
+  const isValkey = facts.has('valkey_version') || (Array.isArray(hello) && hello.includes('valkey'))
   const aof = facts.get('aof_enabled')
   const [saves, replicas] = [settingIn(save), settingIn(minReplicas)]
   return {
     version: [major, minor],
+    confirmsEarly: isValkey || major < 8,
     aof: aof === undefined ? null : aof === '1',
     fsync: settingIn(fsync) as Settings['fsync'],
     snapshots: saves === null ? null : saves !== '',
@@ -78,20 +82,25 @@ interface Needs {
   readonly timeout: number
 }
 
+/** Whether a server that syncs once a second has to be watched until it has, since WAITAOF does not tell. */
+export function needsWatching(settings: Settings): boolean {
+  return waitsForDisk(settings) && settings.confirmsEarly && settings.fsync === 'everysec'
+}
+
 /** Whether the server can, and must, report when a write is on its disk. */
 export function waitsForDisk({ aof, fsync, version: [major, minor] }: Settings): boolean {
   return aof === true && fsync !== 'always' && (major > 7 || (major === 7 && minor >= 2))
 }
 
 function diskLoss(settings: Settings): string | null {
-  const { aof, fsync, snapshots } = settings
+  const { aof, fsync, snapshots, confirmsEarly } = settings
   if (aof === null)
     return 'Redis does not say whether it keeps an append-only file: unless it does, with appendfsync always, changes can be lost.'
   if (!aof && snapshots === false)
     return `Redis keeps nothing on disk: all data is lost when it stops. Set appendonly yes and appendfsync always.`
   if (!aof)
     return `Redis writes ${snapshots ? '' : 'at most '}snapshots, and no append-only file: changes since the last snapshot are lost when it stops. Set appendonly yes and appendfsync always.`
-  if (fsync === 'always' || waitsForDisk(settings)) return null
+  if (fsync === 'always' || (waitsForDisk(settings) && !(confirmsEarly && fsync === null))) return null
   if (fsync === 'everysec')
     return 'Redis syncs its append-only file once a second: if it is killed or the power fails, the last seconds of changes can be lost. Set appendfsync always, or run Redis 7.2 or newer.'
   if (fsync === 'no')

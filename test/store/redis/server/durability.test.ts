@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import {
   diskTimeout,
   lossesOf,
+  needsWatching,
   proofsOf,
   type Settings,
   settingsOf,
@@ -16,6 +17,7 @@ import { openRedis } from '../open.ts'
 
 const safest: Settings = {
   version: [7, 0],
+  confirmsEarly: false,
   aof: true,
   fsync: 'always',
   snapshots: false,
@@ -42,6 +44,17 @@ test('a write waits for what the settings leave open: the disk where the server 
   ])
 })
 
+test('a server that confirms early is watched where it syncs once a second', () => {
+  const early = { ...safest, version: [7, 2], confirmsEarly: true } as const
+  const isWatched = (more: Partial<Settings>) => needsWatching({ ...early, ...more })
+  assert.equal(isWatched({ fsync: 'everysec' }), true)
+  assert.equal(isWatched({ fsync: 'everysec', confirmsEarly: false }), false)
+  assert.equal(isWatched({ fsync: 'everysec', version: [7, 0] }), false)
+  assert.equal(isWatched({ fsync: 'always' }), false)
+  assert.equal(isWatched({ fsync: 'no' }), false)
+  assert.equal(isWatched({ fsync: null }), false)
+})
+
 test('the durability of writes is reported for each setting of the store', () => {
   const losses = (more: Partial<Settings>) => lossesOf({ ...safest, ...more }, alone).join(' ')
   assert.equal(losses({}), '')
@@ -52,6 +65,9 @@ test('the durability of writes is reported for each setting of the store', () =>
   )
   assert.match(losses({ fsync: 'no' }), /half a minute of changes can be lost/)
   assert.match(losses({ fsync: null }), /does not say how often it syncs/)
+  const unknown = { fsync: null, version: [7, 2] } as const
+  assert.equal(losses(unknown), '')
+  assert.match(losses({ ...unknown, confirmsEarly: true }), /does not say how often it syncs/)
   assert.match(losses({ aof: false }), /keeps nothing on disk: all data is lost/)
   assert.match(losses({ aof: false, snapshots: true }), /changes since the last snapshot are lost/)
   assert.match(losses({ aof: false, snapshots: null }), /at most snapshots/)
@@ -79,6 +95,7 @@ test('settings are read from INFO and CONFIG GET, as far as they are told', () =
   const answers = [info, hello, told('appendfsync', 'everysec'), told('save', '3600 1'), told('', '2')]
   assert.deepEqual(settingsOf(answers), {
     version: [7, 2],
+    confirmsEarly: true,
     aof: true,
     fsync: 'everysec',
     snapshots: true,
@@ -87,8 +104,28 @@ test('settings are read from INFO and CONFIG GET, as far as they are told', () =
   })
   const denied = new Error('NOPERM')
   const none = { aof: null, fsync: null, snapshots: null, evicts: null, minReplicas: null }
-  assert.deepEqual(settingsOf(Array(5).fill(denied)), { version: [0, 0], ...none })
-  assert.deepEqual(settingsOf([denied, hello, denied, denied, denied]), { version: [7, 0], ...none })
+  assert.deepEqual(settingsOf(Array(5).fill(denied)), { version: [0, 0], confirmsEarly: true, ...none })
+  assert.deepEqual(settingsOf([denied, hello, denied, denied, denied]), {
+    ...{ version: [7, 0], confirmsEarly: true },
+    ...none,
+  })
+})
+
+test('WAITAOF is believed of Redis 8, and not of a Valkey', () => {
+  const confirmsEarly = (info: string, hello: readonly string[]) =>
+    settingsOf([info, hello, null, null, null]).confirmsEarly
+  const hello = (server: string, version: string) => ['server', server, 'version', version]
+  assert.equal(confirmsEarly('redis_version:8.0.2\r\n', hello('redis', '8.0.2')), false)
+  assert.equal(confirmsEarly('redis_version:7.4.2\r\n', hello('redis', '7.4.2')), true)
+  assert.equal(
+    confirmsEarly('redis_version:7.2.4\r\nvalkey_version:8.1.1\r\n', hello('valkey', '8.1.1')),
+    true,
+  )
+  assert.equal(
+    confirmsEarly('redis_version:9.9.9\r\nvalkey_version:9.9.9\r\n', hello('redis', '9.9.9')),
+    true,
+  )
+  assert.equal(confirmsEarly('', hello('valkey', '9.1.2')), true)
 })
 
 /** Nothing is said where a server that has WAITAOF proves each write. */

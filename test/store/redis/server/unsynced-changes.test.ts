@@ -14,15 +14,24 @@ import { until } from '../../../help/until.ts'
 
 const identity = 'a'.repeat(32)
 const info =
-  'redis_version:7.2.4\r\naof_enabled:1\r\nrole:master\r\nmaster_replid:b\r\nmaster_repl_offset:5\r\n'
+  'redis_version:8.0.2\r\naof_enabled:1\r\nrole:master\r\nmaster_replid:b\r\nmaster_repl_offset:5\r\n'
 const settings = { appendfsync: 'everysec', save: '', 'min-replicas-to-write': '0' }
 
+interface Kind {
+  readonly isForDisk: boolean
+  readonly isValkey?: boolean
+}
+
 /** A server at the eleventh change, whose disk has what was written once `isSynced`. */
-function start(t: TestContext, { isForDisk }: { readonly isForDisk: boolean }) {
-  const disk = { isSynced: false, asked: 0 }
+function start(t: TestContext, { isForDisk, isValkey = false }: Kind) {
+  const disk = { isSynced: false, asked: 0, looked: 0 }
   const replyTo = ([name, ...args]: Command): unknown => {
-    if (name === 'INFO') return info
-    if (name === 'HELLO') return ['server', 'redis', 'version', '7.2.4', 'role', 'master']
+    if (name === 'INFO' && args[0] === 'persistence') {
+      disk.looked++
+      return `aof_pending_bio_fsync:${disk.isSynced ? 0 : 1}\r\n`
+    }
+    if (name === 'INFO') return isValkey ? `${info}valkey_version:8.1.1\r\n` : info
+    if (name === 'HELLO') return ['server', 'redis', 'version', '8.0.2', 'role', 'master']
     if (name === 'CONFIG') return [args[1], settings[args[1] as keyof typeof settings]]
     if (name === 'GET') return `${identity} 11 1`
     if (name !== 'WAITAOF') return 1
@@ -58,6 +67,19 @@ test('a change that was read counts as seen once the disk has it', async t => {
   await writes.settings()
   await until(() => !trust.isAhead)
   assert.deepEqual([trust.seen!.generation, disk.asked], [11, 2])
+})
+
+test('where WAITAOF is not to be believed, a change counts as seen once the server has synced', async t => {
+  const { disk, trust, writes, read } = start(t, { isForDisk: true, isValkey: true })
+  read()
+  await writes.settings()
+  await until(() => disk.looked > 2)
+  assert.deepEqual([trust.seen!.generation, trust.isAhead], [10, true])
+  disk.isSynced = true
+  const looked = disk.looked
+  await until(() => !trust.isAhead)
+  assert.deepEqual([trust.seen!.generation, disk.asked], [11, 0])
+  assert.ok(disk.looked >= looked + 3)
 })
 
 test('writes that do not wait for the disk say nothing of what was read', async t => {
