@@ -222,6 +222,42 @@ export const reviewed: readonly Reviewed[] = [
     because: 'all other characters of names below that have the bit',
   },
   {
+    file: 'http2/hpack/huffman.ts',
+    line: 'const maxBits = 30',
+    becomes: 'const maxBits = 30 + 1',
+    because: 'no code has 31 bits',
+  },
+  {
+    file: 'http2/hpack/huffman.ts',
+    line: 'const maxLength = (((stop - at) * 8) / 5) | 0',
+    becomes: 'const maxLength = (((stop + at) * 8) / 5) | 0',
+    because: 'only the memory differs',
+  },
+  {
+    file: 'http2/hpack/huffman.ts',
+    line: 'const maxLength = (((stop - at) * 8) / 5) | 0',
+    becomes: 'const maxLength = (((stop - at) * 8) * 5) | 0',
+    because: 'only the memory differs',
+  },
+  {
+    file: 'http2/hpack/huffman.ts',
+    line: 'if (maxLength > scratch.length) scratch = Buffer.allocUnsafeSlow(maxLength * 2)',
+    becomes: 'if (true) scratch = Buffer.allocUnsafeSlow(maxLength * 2)',
+    because: 'only the memory differs',
+  },
+  {
+    file: 'http2/hpack/huffman.ts',
+    line: 'if (maxLength > scratch.length) scratch = Buffer.allocUnsafeSlow(maxLength * 2)',
+    becomes: 'if (maxLength >= scratch.length) scratch = Buffer.allocUnsafeSlow(maxLength * 2)',
+    because: 'only the memory differs',
+  },
+  {
+    file: 'http2/hpack/huffman.ts',
+    line: 'while (bits < 8 && at < stop) {',
+    becomes: 'while (bits <= 8 && at < stop) {',
+    because: 'only the speed differs',
+  },
+  {
     file: 'store/budget-ledger/ledger.ts',
     line: 'if (all.length <= maxEnded) return',
     becomes: 'if (false) return',

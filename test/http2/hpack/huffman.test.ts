@@ -79,6 +79,9 @@ test('only the bytes between the two offsets are read', () => {
   const bytes = encode([0, 1, 2, 3, 4, 5])
   const around = Buffer.concat([Buffer.alloc(3), bytes, Buffer.alloc(3)])
   assert.equal(decodeHuffman(around, 3, 3 + bytes.length), decodeHuffman(bytes, 0, bytes.length))
+  // `?` would be whole with two bits of the next byte.
+  const cut = Buffer.of(0xff, 0x3f)
+  assert.deepEqual([decodeHuffman(cut, 0, 2), decodeHuffman(cut, 0, 1)], ['?', null])
 })
 
 test('any bytes are text, shorter than twice as long, or none', () => {
