@@ -138,6 +138,42 @@ export const reviewed: readonly Reviewed[] = [
     because: 'all of the output is all that is reserved',
   },
   {
+    file: 'edge/ai-call/event-frames.ts',
+    line: 'this.#partial = null',
+    becomes: ';',
+    because: 'only frees memory',
+  },
+  {
+    file: 'edge/ai-call/event-frames.ts',
+    line: 'if (this.#partial !== null && this.#partial.size === rest.length) return',
+    becomes: 'if (false) return',
+    because: 'only the speed differs',
+  },
+  {
+    file: 'edge/ai-call/event-frames.ts',
+    line: 'rest.length === 0 ? null : new GrowingBytes(rest.length < preludeSize ? 0 : frameSize(rest))',
+    becomes: 'rest.length === 0 ? null : new GrowingBytes(true ? 0 : frameSize(rest))',
+    because: 'only the speed differs',
+  },
+  {
+    file: 'edge/ai-call/event-frames.ts',
+    line: 'rest.length === 0 ? null : new GrowingBytes(rest.length < preludeSize ? 0 : frameSize(rest))',
+    becomes: 'rest.length === 0 ? null : new GrowingBytes(rest.length <= preludeSize ? 0 : frameSize(rest))',
+    because: 'only the speed differs',
+  },
+  {
+    file: 'edge/ai-call/event-frames.ts',
+    line: 'if (nameEnd >= bytes.length) return null',
+    becomes: 'if (nameEnd > bytes.length) return null',
+    because: 'what has no type has no size either',
+  },
+  {
+    file: 'edge/ai-call/event-frames.ts',
+    line: 'return contentType !== null && !isEncoded && framed.test(contentType)',
+    becomes: 'return !isEncoded && framed.test(contentType)',
+    because: 'null is no type of frames',
+  },
+  {
     file: 'http1/websocket/client-messages.ts',
     line: 'this.#pieces = [all]',
     becomes: ';',
