@@ -29,6 +29,18 @@ export const reviewed: readonly Reviewed[] = [
     because: 'then the head is empty, and names nothing',
   },
   {
+    file: 'ai/parsing/sse.ts',
+    line: '#isAfterReturn = false',
+    becomes: '#isAfterReturn = true',
+    because: 'an empty line at the beginning ends nothing',
+  },
+  {
+    file: 'ai/parsing/sse.ts',
+    line: 'for (let i = from; i < text.length; i++) {',
+    becomes: 'for (let i = from; i <= text.length; i++) {',
+    because: 'no line ends there',
+  },
+  {
     file: 'ai/usage/prices.ts',
     line: 'if (model !== null && (this.#last?.model !== model || this.#last.provider !== provider))',
     becomes: 'if (model !== null)',
