@@ -157,8 +157,8 @@ export class FrameWriter {
     this.#lastAt = -1
   }
 
+  /** Of a frame that began with none; up to 64 KiB. */
   #size(at: number, length: number): void {
-    this.#bytes[at] = length >>> 16
     this.#bytes[at + 1] = length >>> 8
     this.#bytes[at + 2] = length
   }

@@ -191,6 +191,8 @@ test('a frame is whole wherever the memory of a writer ends', () => {
     writer => writer.headers(5, 0, line, true),
     writer => writer.request(5, { ...fields, lines: line }, true),
     writer => writer.request(5, { ...fields, lines: '' }, true),
+    writer => writer.request(5, { ...fields, authority: 'a'.repeat(100), lines: '' }, true),
+    writer => writer.request(5, { ...fields, target: `/${'p'.repeat(100)}`, lines: '' }, true),
     writer => writer.settings([[1, 2]]),
     writer => writer.settingsAck(),
     writer => writer.ping(),
@@ -281,7 +283,7 @@ test('large output has memory of its own, of which that of 32 writers is kept', 
   const before = memory(all)
   assert.equal(before.size, 40)
   assert.equal(memory(writers(40, 20_000)).intersection(before).size, 0)
-  for (const writer of [...all, ...all]) writer.reclaim()
+  for (const writer of [...writers(40, 10), ...all, ...all]) writer.reclaim()
   const after = memory(writers(40, 20_000))
   assert.deepEqual([after.size, after.intersection(before).size], [40, 32])
 })
