@@ -354,6 +354,18 @@ export const reviewed: readonly Reviewed[] = [
     because: 'only the memory differs',
   },
   {
+    file: 'http2/frames/header-block.ts',
+    line: 'if (this.#bytes === null || this.#bytes.length < length) {',
+    becomes: 'if (true) {',
+    because: 'only the speed differs',
+  },
+  {
+    file: 'http2/frames/header-block.ts',
+    line: 'if (this.#bytes === null || this.#bytes.length < length) {',
+    becomes: 'if (this.#bytes === null || this.#bytes.length <= length) {',
+    because: 'only the memory differs',
+  },
+  {
     file: 'http2/hpack/encoder.ts',
     line: 'if (index < 15 || dropped.includes(name)) continue',
     becomes: 'if (dropped.includes(name)) continue',

@@ -157,7 +157,7 @@ export class FrameWriter {
     this.#lastAt = -1
   }
 
-  /** Of a frame that began with none; up to 64 KiB. */
+  /** Sets the size of a frame that was begun with 0; below 64 KiB. */
   #size(at: number, length: number): void {
     this.#bytes[at + 1] = length >>> 8
     this.#bytes[at + 2] = length

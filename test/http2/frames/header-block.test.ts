@@ -24,6 +24,16 @@ test('a block is what its frames hold, of any size and again and again', () => {
   }
 })
 
+test('a block that was taken stays as it is', () => {
+  const block = new HeaderBlock()
+  const taken = ['one', 'two'].map(text => {
+    block.begin(1, 0)
+    add(block, [text])
+    return block.take()
+  })
+  assert.deepEqual(taken.map(String), ['one', 'two'])
+})
+
 test('a block has as many bytes and frames as are allowed, and no more', () => {
   for (const [pieces, results] of [
     [

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { firstWindow, maxWindow, PeerSettings } from '../../../src/http2/frames/peer-settings.ts'
 import { setting } from '../../../src/http2/frames/frames.ts'
 
-/** Reads a frame of settings, which is in the middle of other bytes. */
+/** Reads a frame of settings; behind it is one that is out of range. */
 function read(peer: PeerSettings, ...pairs: readonly (readonly [id: number, value: number])[]) {
   const bytes = Buffer.alloc(7 + 6 * pairs.length + 6, 0xff)
-  for (const [i, [id, value]] of pairs.entries()) {
+  for (const [i, [id, value]] of [...pairs, [setting.enablePush, 9] as const].entries()) {
     bytes.writeUInt16BE(id, 7 + 6 * i)
     bytes.writeUInt32BE(value, 9 + 6 * i)
   }
