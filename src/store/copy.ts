@@ -99,8 +99,8 @@ export async function moveStore(
     return await untilAborted(signal, settled => {
       const settle = async () => {
         await expectMoved(from, identity)
-        await at(from, noteMove(from.notes, `${identity} ${to.location}`, now))
         settled()
+        await at(from, noteMove(from.notes, `${identity} ${to.location}`, now))
       }
       return copyAll({ from, to, accounts, mark, now, settle })
     })

@@ -606,6 +606,20 @@ test('a move that is interrupted has the store confirm changes again, and its ta
   assert.equal(isMoved(await unmoved.adopt()), false)
 })
 
+test('a move whose place is being noted can no longer be interrupted', async t => {
+  const [from, to] = [await filled(t), await empty(t)]
+  const before = await from.adopt()
+  const interruption = new AbortController()
+  const insert = from.notes.insert.bind(from.notes)
+  t.mock.method(from.notes, 'insert', (...args: Parameters<typeof insert>) => {
+    interruption.abort(new Error('interrupted'))
+    return insert(...args)
+  })
+  await moveStore(from, to, { signal: interruption.signal })
+  assert.equal(interruption.signal.aborted, true)
+  assert.deepEqual([(await to.mark())!.identity, isMoved(await from.adopt())], [before.identity, true])
+})
+
 test('a snapshot has what a file held when it was opened, and writers go on', async t => {
   const file = `sqlite:${temporaryFile(t)}`
   const writer = await openStore(file, { commandTimeout: 5_000 })
