@@ -13,7 +13,12 @@ interface Frame {
 
 const byte = fc.integer({ min: 0, max: 255 })
 const frame: fc.Arbitrary<Frame> = fc
-  .tuple(byte, byte, fc.integer({ min: 0, max: 2 ** 31 - 1 }), fc.uint8Array({ maxLength: 40 }))
+  .tuple(
+    fc.oneof(byte, fc.constant(frameType.data)),
+    byte,
+    fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+    fc.uint8Array({ maxLength: 40 }),
+  )
   .map(([type, flags, stream, payload]) => ({ type, flags, stream, payload }))
 
 /** Writes frames; the reserved bit of each stream id is set, and is to be ignored. */
@@ -74,6 +79,23 @@ test('frames are read as they were written, however they are cut into packets', 
       },
     ),
   )
+})
+
+test('DATA comes in the pieces in which it was read, none of which is empty but the last', () => {
+  for (const length of [0, 1, 20]) {
+    const payload = new Uint8Array(length).fill(7)
+    const sent = [frameType.data, frameType.data, frameType.ping].map(type => ({
+      ...{ type, flags: 0, stream: 1, payload },
+    }))
+    const bytes = bytesOf(sent)
+    for (let cut = 1; cut < bytes.length; cut++) {
+      const taker = new Taker()
+      const reader = new FrameReader(taker)
+      for (const packet of [bytes.subarray(0, cut), bytes.subarray(cut)])
+        for (let read = 0; read < packet.length; ) read = reader.next(packet, read)
+      assert.deepEqual(taker.frames, sent)
+    }
+  }
 })
 
 test('a frame has as many bytes as the three of its length say', () => {

@@ -153,6 +153,33 @@ for (const kind of ['response', 'trailers', 'request'] as const)
     }
   })
 
+test('a response begins with its status, and trailers have none', () => {
+  const fields = (status: number) => {
+    const writer = new FrameWriter()
+    writer.headers(1, status, 'x: y\r\n', true)
+    return fieldsOf(framesOf(writer.take()))
+  }
+  assert.deepEqual(fields(299), [
+    [':status', '299'],
+    ['x', 'y'],
+  ])
+  assert.deepEqual(fields(0), [['x', 'y']])
+})
+
+test('what was taken stays as it is', () => {
+  for (const size of [10, 20_000, 200_000]) {
+    const writer = new FrameWriter()
+    const write = (byte: number) => {
+      writer.data(1, Buffer.alloc(size, byte), 0, size, false)
+      return writer.take()
+    }
+    const first = write(1)
+    const before = Buffer.from(first)
+    write(2)
+    assert.ok(first.equals(before))
+  }
+})
+
 test('only trailers, and heads that are secret, keep every hop from indexing their fields', () => {
   const isSecret = (status: number, secret?: boolean) => {
     const writer = new FrameWriter()
@@ -314,6 +341,7 @@ test('small output shares memory down to a rest of 8 KiB, which is kept for 16 w
     [8_192, true],
     [8_191, false],
   ] as const) {
+    writers(20, 0)
     const bytes = filled(slabSize, rest).take()
     assert.equal(bytes.buffer === ping(), isKept, `${rest}`)
   }

@@ -37,7 +37,7 @@ test('the last value of a setting counts, and unknown ones do not', () => {
 
 test('whether the table is limited is that of the last frame', () => {
   const peer = new PeerSettings(1)
-  assert.deepEqual([read(peer, [setting.headerTableSize, 0]), peer.limitsTable], [null, true])
+  assert.deepEqual([read(peer, [setting.headerTableSize, 4_096]), peer.limitsTable], [null, true])
   assert.deepEqual([read(peer, [setting.enablePush, 0]), peer.limitsTable], [null, false])
 })
 
