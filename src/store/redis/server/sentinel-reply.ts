@@ -7,7 +7,15 @@ export interface SentinelReply {
   readonly primary: Host
   readonly epoch: number
   readonly replicas: readonly Replica[]
-  readonly others: readonly { readonly id: string; readonly host: Host }[]
+  readonly others: readonly Other[]
+}
+
+/** Another Sentinel that it knows. */
+interface Other {
+  readonly id: string
+  readonly host: Host
+  /** Ms since it last replied to this one. */
+  readonly silence: number
 }
 
 interface Replica {
@@ -25,6 +33,13 @@ interface Electorate {
 
 type Fields = Readonly<Record<string, string>>
 
+/**
+ * How long a Sentinel that is cut off may still become the one that chooses, in ms (sentinel.c): for five
+ * seconds it believes that others called the primary down, and for ten it asks for their votes, which it gets
+ * if it is back by then. It may have been heard for the last time a second before it was cut off.
+ */
+const electionLife = 17_000
+
 /** Parses the replies to SENTINEL MYID, MASTER, REPLICAS and SENTINELS; null if one of them failed. */
 export function replyOf(replies: readonly unknown[]): SentinelReply | null {
   if (replies.length < 4 || replies.some(reply => reply instanceof Error)) return null
@@ -36,20 +51,32 @@ export function replyOf(replies: readonly unknown[]): SentinelReply | null {
     primary: hostOf(primary),
     epoch: Number(primary['config-epoch']),
     replicas: replicas.map(reply => replicaOf(fieldsOf(reply), maxDowntime)),
-    others: others.map(fieldsOf).map(other => ({ id: other.runid ?? '', host: hostOf(other) })),
+    others: others.map(fieldsOf).map(other => ({
+      ...{ id: other.runid ?? '', host: hostOf(other) },
+      silence: Number(other['last-ok-ping-reply']),
+    })),
   }
 }
 
 /**
  * Returns the replicas that could become the primary, each with its names. Any Sentinel may choose, so all
- * must agree that a replica cannot be chosen, and at least `majority` must have said so.
+ * must agree that a replica cannot be chosen: at least `majority`, and each other one must have been cut off
+ * from them for so long that it cannot be elected with what it knows.
  */
 export function replicasIn(replies: readonly SentinelReply[], majority: number): Electorate {
   const groups = same(replies.flatMap(reply => reply.replicas))
-  const isNeeded = (group: readonly Replica[]) =>
-    replies.length < majority || group.some(one => one.isElectable)
+  const isOpen = replies.length < majority || !areAll(replies)
+  const isNeeded = (group: readonly Replica[]) => isOpen || group.some(one => one.isElectable)
   const electable = groups.filter(isNeeded).map(group => [...new Set(group.map(({ name }) => name))])
   return { electable, spared: groups.length - electable.length }
+}
+
+/** Whether no Sentinel but these can choose. */
+function areAll(replies: readonly SentinelReply[]): boolean {
+  const ids = new Set(replies.map(({ id }) => id))
+  return replies
+    .flatMap(({ others }) => others)
+    .every(({ id, silence }) => ids.has(id) || silence > electionLife)
 }
 
 /** Groups what different Sentinels report about the same replica, perhaps under different names. */

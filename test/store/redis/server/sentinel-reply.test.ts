@@ -26,13 +26,13 @@ function reply(...replicas: readonly object[]): SentinelReply {
 }
 
 test('the replies of a Sentinel are read, as lists or as maps, and a failed one makes none of them', () => {
-  const other = { runid: 'other', ip: '10.0.0.9', port: '26379' }
+  const other = { runid: 'other', ip: '10.0.0.9', port: '26379', 'last-ok-ping-reply': '80' }
   const expected: SentinelReply = {
     id: 'me',
     primary: { host: '10.0.0.1', port: 6379 },
     epoch: 7,
     replicas: [{ name: '10.0.0.2:6379', id: 'id of 10.0.0.2:6379', isElectable: true }],
-    others: [{ id: 'other', host: { host: '10.0.0.9', port: 26379 } }],
+    others: [{ id: 'other', host: { host: '10.0.0.9', port: 26379 }, silence: 80 }],
   }
   const [replicas, others] = [[replica('10.0.0.2:6379')], [other]]
   const replies: readonly unknown[] = ['me', master, replicas, others]
@@ -61,6 +61,28 @@ test('one Sentinel that could choose a replica is enough, and too few spare none
   assert.equal(electable(2, reply(down), reply(good)), 1)
   assert.equal(electable(2, reply(down)), 1)
   assert.equal(electable(2, reply(), reply(good)), 1)
+})
+
+test('a Sentinel that is cut off may choose for as long as an election that it began lasts', () => {
+  const down = replica('a:1', { flags: 's_down,slave' })
+  const other = (runid: string, silence: number) => ({
+    ...{ runid, ip: '10.0.0.9', port: '26379' },
+    'last-ok-ping-reply': String(silence),
+  })
+  const view = (id: string, ...others: readonly object[]) =>
+    replyOf([id, flat(master), [flat(down)], others.map(flat)])!
+  const spared = (silenceToOne: number, silenceToAnother: number) =>
+    replicasIn(
+      [
+        view('one', other('another', 80), other('away', silenceToOne)),
+        view('another', other('one', 90), other('away', silenceToAnother)),
+      ],
+      2,
+    ).spared
+  assert.equal(spared(4_600, 4_700), 0)
+  assert.equal(spared(17_001, 16_000), 0, 'one of them has heard of it')
+  assert.equal(spared(17_001, 18_000), 1)
+  assert.equal(spared(Number.NaN, 18_000), 0)
 })
 
 test('a replica is counted once by its id or its name, whatever the others know of it', () => {
