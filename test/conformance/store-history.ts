@@ -11,7 +11,7 @@ import { randomOf } from '../help/random.ts'
 import { until } from '../help/until.ts'
 import { check, type Finding, type Verdict } from './store-history/check.ts'
 import { Clients } from './store-history/clients.ts'
-import { breakThings, faults, isWhole, stateOf } from './store-history/faults.ts'
+import { blackout, breakThings, faults, isWhole, stateOf } from './store-history/faults.ts'
 import { History, lineOf } from './store-history/history.ts'
 import { enterNetwork } from './store-history/namespaces.ts'
 import { settle } from './store-history/servers.ts'
@@ -36,7 +36,7 @@ const failures: readonly Verdict[] = ['lost', 'undone', 'stale', 'accepted', 're
 const faultsInRound = 4
 /** Ms. Without a look at the store, what was cached is trusted for five seconds, and for the grace. */
 const promises = { readLag: 1_000, useLag: 1_000, useLagInTrouble: 6_000 }
-const sum = { operations: 0, calls: 0, faults: 0, pauses: 0, unknown: 0, refused: 0 }
+const sum = { operations: 0, calls: 0, faults: 0, pauses: 0, unknown: 0, refused: 0, withoutVerdict: 0 }
 const verdicts: Partial<Record<Verdict, number>> = {}
 
 for (let round = 0; round < Number(values.rounds); round++) {
@@ -58,7 +58,15 @@ for (let round = 0; round < Number(values.rounds); round++) {
       () => [],
       (error: Error) => [error.message, ...town.gateways.map(gateway => gateway.accept())],
     )
-    const contradictions = await clients.readAll()
+    const struck = history.faults.map(({ name }) => name)
+    const isBehind = /older than|has lost changes/.test(stuck[0] ?? '')
+    if (isBehind && fsync === 'everysec' && struck.includes(blackout)) {
+      // Replicas sync later than the primary: one may have taken over without the last changes, which gateways notice.
+      sum.withoutVerdict++
+      return t.diagnostic(`within what is documented, and no verdict: ${stuck[0]}`)
+    }
+    const mayForget = fsync === 'everysec' && struck.some(name => name.startsWith('the power'))
+    const contradictions = await clients.readAll({ mayForget })
     const { operations, faults, pauses, failed, calls } = history
     const findings = check(operations, { ...promises, faults, pauses })
     for (const { verdict } of findings) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1

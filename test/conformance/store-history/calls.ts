@@ -123,8 +123,8 @@ export class Calls {
     return call
   }
 
-  /** What was promised, and is not so: calls made twice, spending forgotten, and budgets exceeded. */
-  async contradictions(): Promise<readonly string[]> {
+  /** What was promised, and is not so: calls made twice, spending forgotten unless it may be, and budgets exceeded. */
+  async contradictions(mayForget: boolean): Promise<readonly string[]> {
     const { made } = this.#town.provider
     const twice = [...made].filter(([, { times }]) => times > 1)
     const differing = this.#calls.filter(({ responses }) => responses.size > 1)
@@ -134,7 +134,7 @@ export class Calls {
       usage.total_tokens
     const exceeded = Object.entries(models).filter(([model, limit]) => tokensOf(model as Model) > limit)
     const forgotten = await Promise.all(
-      Object.keys(models).map(async model => {
+      (mayForget ? [] : Object.keys(models)).map(async model => {
         let spent = 0
         const needed = tokensOf(model as Model)
         const isCounted = async () => (spent = await this.#spent(model)) >= needed

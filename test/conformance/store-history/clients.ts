@@ -83,13 +83,16 @@ export class Clients {
     }
   }
 
-  /** Reads every record once more through both gateways, until each is read, and returns what cannot be. */
-  async readAll(): Promise<readonly string[]> {
+  /**
+   * Reads every record once more through both gateways, until each is read, and returns what cannot be. What calls spent
+   * last may be missing where servers that sync once a second lost power.
+   */
+  async readAll({ mayForget }: { readonly mayForget: boolean }): Promise<readonly string[]> {
     for (const [i, gateway] of this.#town.gateways.entries())
       for (const key of [...this.#registers, ...this.#members.map(({ id }) => id)])
         await until(async () => (await this.#read(gateway, `reader ${'AB'[i]}`, key, true)) !== null)
     await this.#secrets.showAll()
-    return [...this.#secrets.contradictions, ...(await this.#calls.contradictions())]
+    return [...this.#secrets.contradictions, ...(await this.#calls.contradictions(mayForget))]
   }
 
   async #goOn(client: string, at: () => TownGateway, deed: Deed): Promise<void> {

@@ -47,6 +47,8 @@ const stop =
 const aGateway = ({ town, random }: Strike) => pick(town.gateways, random)
 const aSentinel = ({ town, random }: Strike) => pick(town.sentinels, random)
 
+export const blackout = 'the power of all servers fails'
+
 export const faults: Readonly<Record<string, Fault>> = {
   'the primary is killed': kill(({ primary }) => [primary]),
   'a replica is killed': kill(({ replica }) => [replica]),
@@ -80,8 +82,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   'the disk of a replica is full': ({ replica }) => fillDisk(replica),
   'the power of the primary fails': ({ primary }) => failPower([primary]),
   'the power of a replica fails': ({ replica }) => failPower([replica]),
-  'the power of all servers fails': ({ town, random }) =>
-    failPower(town.servers.toSorted(() => random() - 0.5)),
+  [blackout]: ({ town, random }) => failPower(town.servers.toSorted(() => random() - 0.5)),
 }
 
 /** Has each sync of its files take so many ms longer. */
