@@ -3,9 +3,8 @@
 // made small and written to test/fuzz/faults.
 // node test/fuzz.ts TARGET --replay FILE runs the inputs of such a file again; --list names the targets.
 
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { Attempts, type Fault, faultName, plainFault } from './fuzz/engine/attempts.ts'
 import { readInputs, writeInputs } from './fuzz/engine/corpus-file.ts'
@@ -13,6 +12,7 @@ import type { Figures } from './fuzz/engine/fuzzer.ts'
 import { InputSlot } from './fuzz/engine/input-slot.ts'
 import type { Task } from './fuzz/engine/worker.ts'
 import { targetNamed, targetNames } from './fuzz/targets.ts'
+import { giveUp, minutesOf, optionsOfCommand, seedOf } from './help/command-options.ts'
 
 /** Ms of CPU of the process without another input, after which one counts as hanging. */
 const maxSilence = 10_000
@@ -31,7 +31,7 @@ interface Message {
 }
 
 const folder = join(import.meta.dirname, 'fuzz')
-const { values, positionals } = parseArgs({
+const { values, positionals } = optionsOfCommand({
   options: {
     minutes: { type: 'string', default: '1' },
     seed: { type: 'string' },
@@ -43,10 +43,11 @@ const { values, positionals } = parseArgs({
 const names = positionals[0] === 'all' ? targetNames : positionals
 
 if (values.list) console.log(targetNames.join('\n'))
-else if (names.length === 0 || names.some(name => !targetNames.includes(name))) {
-  console.error(`name a target, or all: ${targetNames.join(', ')}`)
-  process.exitCode = 2
-} else
+else if (names.length === 0 || names.some(name => !targetNames.includes(name)))
+  giveUp(`name a target, or all: ${targetNames.join(', ')}`)
+else if (values.replay !== undefined && !existsSync(values.replay))
+  giveUp(`--replay: there is no file ${values.replay}`)
+else
   for (const name of names) {
     const isGood = values.replay === undefined ? await fuzz(name) : await replay(name, values.replay)
     if (!isGood) process.exitCode = 1
@@ -64,11 +65,11 @@ async function replay(name: string, file: string): Promise<boolean> {
 
 /** Whether no input broke a promise. */
 async function fuzz(name: string): Promise<boolean> {
-  const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed)
+  const seed = values.seed === undefined ? Date.now() % 2 ** 31 : seedOf('--seed', values.seed)
   const slot = new InputSlot(maxInput)
   const task: Task = {
     name,
-    minutes: Number(values.minutes),
+    minutes: minutesOf('--minutes', values.minutes),
     seed,
     corpus: join(folder, 'corpus', `${name}.txt`),
     slot: slot.shared,

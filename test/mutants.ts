@@ -1,9 +1,9 @@
 // Tests the tests of files that decide about security, money and framing: mutates each, runs its near tests, and lists the mutations
 // that none of them notices. node test/mutants.ts framing|security|money|FILE|FOLDER... [--tests FILE,FILE] [--lines 12,40] [--list]
 
-import { globSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { countOf, giveUp, optionsOfCommand } from './help/command-options.ts'
 import { root } from './help/source.ts'
 import { decisiveFiles } from './mutants/decisive-files.ts'
 import { dependentsOf, nearTestsOf } from './mutants/near-tests.ts'
@@ -29,23 +29,25 @@ interface NearTest extends Covered {
 
 type Outcome = 'caught' | 'hung' | 'equivalent' | 'survives' | 'unreached'
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = optionsOfCommand({
   options: { tests: { type: 'string' }, lines: { type: 'string' }, list: { type: 'boolean' } },
   allowPositionals: true,
 })
-const lines = values.lines?.split(',').map(Number)
+const lines = values.lines?.split(',').map(line => countOf('--lines', line))
 const sources = positionals
   .flatMap(name => decisiveFiles[name] ?? name)
   .map(path => relative(root, resolve(path)))
   .flatMap(path =>
-    statSync(join(root, path)).isDirectory() ? globSync(`${path}/**/*.ts`, { cwd: root }).sort() : path,
+    !existsSync(join(root, path))
+      ? giveUp(`there is no ${path}`)
+      : statSync(join(root, path)).isDirectory()
+        ? globSync(`${path}/**/*.ts`, { cwd: root }).sort()
+        : path,
   )
   .map(sourceOf)
   .filter(({ mutations }) => mutations.length > 0)
-if (sources.length === 0) {
-  console.error('name framing, security, money, or files or folders of src to mutate')
-  process.exitCode = 2
-} else if (values.list)
+if (sources.length === 0) giveUp('name framing, security, money, or files or folders of src to mutate')
+else if (values.list)
   for (const source of sources) for (const one of source.mutations) console.log(describe(source, one))
 else await checkAll()
 

@@ -3,12 +3,12 @@
 // of the promise is the real one; clocks, servers and network are not, so that a seed always gives the same schedule.
 // [SCENARIO] --mutations --schedules 3000 makes mistakes in that code, one at a time, and lists which schedules find them.
 
-import { parseArgs } from 'node:util'
+import { countOf, giveUp, optionsOfCommand, seedOf } from './help/command-options.ts'
 import { findingOf } from './simulation/mutate.ts'
 import { mutations } from './simulation/mutations.ts'
 import { scenarios } from './simulation/scenarios.ts'
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = optionsOfCommand({
   allowPositionals: true,
   options: {
     schedules: { type: 'string', default: '1000' },
@@ -19,14 +19,15 @@ const { values, positionals } = parseArgs({
 })
 
 const [name] = positionals
-if (name !== undefined && !scenarios.has(name)) {
-  console.error(`unknown scenario ${name}; there are ${[...scenarios.keys()].join(', ')}`)
-  process.exitCode = 2
-} else if (values.mutations) await mutate(name ?? null, Number(values.schedules))
+if (name !== undefined && !scenarios.has(name))
+  giveUp(`unknown scenario ${name}; there are ${[...scenarios.keys()].join(', ')}`)
+const schedules = countOf('--schedules', values.schedules)
+const from = seedOf('--from', values.from)
+if (values.mutations) await mutate(name ?? null, schedules)
 else if (values.seed === undefined)
-  for (const each of name === undefined ? scenarios.keys() : [name])
-    await many(each, Number(values.from), Number(values.schedules))
-else await again(name ?? 'budgets', Number(values.seed))
+  for (const each of name === undefined ? scenarios.keys() : [name]) await many(each, from, schedules)
+else if (name === undefined) giveUp('--seed needs the scenario whose schedule it is')
+else await again(name, seedOf('--seed', values.seed))
 
 async function many(name: string, from: number, count: number): Promise<void> {
   const began = performance.now()

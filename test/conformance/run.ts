@@ -1,6 +1,6 @@
 // Runs a list of cases some times, and says what came of it.
 
-import { parseArgs } from 'node:util'
+import { countOf, giveUp, optionsOfCommand } from '../help/command-options.ts'
 import type { Case, Verdict } from './case.ts'
 import { type Target, type TargetName, targetNames } from './targets.ts'
 
@@ -18,7 +18,7 @@ const atOnce = 8
 
 /** Reads what the command was given. */
 export function optionsOf(): Options {
-  const { values } = parseArgs({
+  const { values } = optionsOfCommand({
     options: {
       target: { type: 'string', default: 'gatehouse' },
       tls: { type: 'boolean', default: false },
@@ -28,9 +28,9 @@ export function optionsOf(): Options {
     },
   })
   const target = targetNames.find(name => name === values.target)
-  if (target === undefined) throw new Error(`--target must be one of ${targetNames.join(', ')}`)
+  if (target === undefined) giveUp(`--target must be one of ${targetNames.join(', ')}`)
   const { tls, only } = values
-  return { target, tls, runs: Number(values.runs), only, isVerbose: values.verbose }
+  return { target, tls, runs: countOf('--runs', values.runs), only, isVerbose: values.verbose }
 }
 
 /** Numbers cases within their sections: `6.5.2/3`. */
@@ -72,6 +72,11 @@ export async function runCases<Kind extends Case>(
 ): Promise<void> {
   const ids = idsOf(cases)
   const wanted = cases.map((of, i) => ({ of, id: ids[i]! })).filter(({ id }) => id.startsWith(only))
+  if (wanted.length === 0) {
+    console.error(`--only: no case is of section ${only}`)
+    process.exitCode = 2
+    return
+  }
   const counts = { passed: 0, otherwise: 0, optional: 0, failed: 0 }
   let number = 0
   for (let round = 0; round < runs; round++)

@@ -6,7 +6,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseArgs } from 'node:util'
+import { countOf, giveUp, optionsOfCommand, seedOf } from '../help/command-options.ts'
 import { randomOf } from '../help/random.ts'
 import { until } from '../help/until.ts'
 import { check, type Finding, type Verdict } from './store-history/check.ts'
@@ -16,7 +16,7 @@ import { History, lineOf } from './store-history/history.ts'
 import { enterNetwork } from './store-history/namespaces.ts'
 import { settle } from './store-history/servers.ts'
 
-const { values } = parseArgs({
+const { values } = optionsOfCommand({
   options: {
     rounds: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
@@ -25,8 +25,11 @@ const { values } = parseArgs({
   },
 })
 const { fsync, fault } = values
-if (fsync !== 'always' && fsync !== 'everysec') throw new Error(`--fsync cannot be ${fsync}`)
-if (fault !== undefined && !Object.hasOwn(faults, fault)) throw new Error(`no fault ${fault}`)
+if (fsync !== 'always' && fsync !== 'everysec') giveUp(`--fsync must be always or everysec, not ${fsync}`)
+if (fault !== undefined && !Object.hasOwn(faults, fault))
+  giveUp(`unknown fault ${fault}; there are: ${Object.keys(faults).join('; ')}`)
+const rounds = countOf('--rounds', values.rounds)
+const firstSeed = seedOf('--seed', values.seed)
 const names = fault === undefined ? Object.keys(faults) : [fault]
 
 await enterNetwork()
@@ -39,8 +42,8 @@ const promises = { readLag: 1_000, useLag: 1_000, useLagInTrouble: 6_000 }
 const sum = { operations: 0, calls: 0, faults: 0, pauses: 0, unknown: 0, refused: 0, withoutVerdict: 0 }
 const verdicts: Partial<Record<Verdict, number>> = {}
 
-for (let round = 0; round < Number(values.rounds); round++) {
-  const seed = Number(values.seed) + round
+for (let round = 0; round < rounds; round++) {
+  const seed = firstSeed + round
   await test(`seed ${seed}`, async t => {
     const town = await settle(t, fsync)
     const history = new History()
