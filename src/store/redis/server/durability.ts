@@ -250,10 +250,11 @@ export class DurableWrites {
       if (typeof facts[0] === 'string') this.#factCommands = fewFacts
     }
     const needed = this.#replicas.needed ?? 1
-    const isDue = isOld || this.#refusal !== null || this.#options.trust.isAhead
+    const { trust, isForDisk = true } = this.#options
+    const isDue = isOld || this.#refusal !== null || trust.isAhead
     if (followers < needed) this.#refusal = lackOf(followers, needed)
     // Only the disk proves that changes that were read will not be taken back.
-    else if (isDue) this.#join({ ...onlyProof, isForDisk: this.#options.trust.isAhead }).catch(ignore)
+    else if (isDue) this.#join({ ...onlyProof, isForDisk: trust.isAhead && isForDisk }).catch(ignore)
     return this.#settings!
   }
 

@@ -89,3 +89,11 @@ test('writes that do not wait for the disk say nothing of what was read', async 
   await writes.run(lua`return 1`, [], [])
   assert.deepEqual([trust.seen!.generation, trust.isAhead], [10, true])
 })
+
+test('a change that was only read has nothing wait for the disk that need not', async t => {
+  const { disk, trust, writes, read } = start(t, { isForDisk: false })
+  read()
+  await writes.settings()
+  await writes.run(lua`return 1`, [], [])
+  assert.deepEqual([disk.asked, trust.isAhead], [0, true])
+})
