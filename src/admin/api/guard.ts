@@ -85,7 +85,7 @@ function withApi(facts: Facts, ask: (api: Api) => Promise<ApiResponse>): ApiResp
 function respondUnreachable(error: unknown): ApiResponse {
   if (error instanceof StoreBusy) return storeBusy
   if (error instanceof StoreDegraded) return degraded(error)
-  if (error instanceof StoreUnreachable) return storeUnreachable
+  if (error instanceof StoreUnreachable) return error.isRefusal ? storeReadOnly : storeUnreachable
   throw error
 }
 
@@ -248,10 +248,11 @@ async function exists(account: string, { accounts }: Store): Promise<boolean> {
 
 const unauthorized = failure('unauthorized')
 const storeUnreachable = unavailable('store_unreachable')
+const storeReadOnly = unavailable('store_read_only')
 const storeBusy = unavailable('store_busy')
 const noZone = failure('no_zone')
 
-function unavailable(fault: 'store_unreachable' | 'store_busy'): ApiResponse {
+function unavailable(fault: 'store_unreachable' | 'store_read_only' | 'store_busy'): ApiResponse {
   return retryLater(failure(fault))
 }
 

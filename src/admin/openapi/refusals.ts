@@ -114,8 +114,8 @@ export const bug = refusal('internal_error')
 
 export const storeUnreachable: Refusal = {
   ...refusals(
-    ['store_unreachable', 'store_busy', 'store_degraded'],
-    `${apiFaults.store_unreachable.when} ${apiFaults.store_busy.when} ${apiFaults.store_degraded.when}`,
+    ['store_unreachable', 'store_read_only', 'store_busy', 'store_degraded'],
+    `${apiFaults.store_unreachable.when} ${apiFaults.store_read_only.when} ${apiFaults.store_busy.when} ${apiFaults.store_degraded.when}`,
   ),
   headers: ['retry-after'],
 }

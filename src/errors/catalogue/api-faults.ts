@@ -655,6 +655,12 @@ export const apiFaults = {
     sentence: 'The store is unreachable: check whether the change was made, then retry',
     when: 'The store is unreachable: check whether the change was made, then retry.',
   },
+  store_read_only: {
+    code: 10503,
+    status: 503,
+    sentence: 'The store refuses writes, and /readyz says why: check whether the change was made, then retry',
+    when: 'Or the store refuses writes, since its disk or memory is full or it lacks replicas: `/readyz` says which.',
+  },
   store_busy: {
     code: 10503,
     status: 503,

@@ -692,22 +692,37 @@ export class LastSuperAdministrator extends Error {
   }
 }
 
-/** The backend could not be reached, or did not reply in time. */
+/** Codes of SQLite and Redis that respond, and write nothing: the disk or memory is full, or they may not. */
+const refusalsOfWrites: ReadonlySet<string> = new Set([
+  'SQLITE_FULL',
+  'SQLITE_READONLY',
+  'MISCONF',
+  'NOREPLICAS',
+  'OOM',
+])
+
+/** The backend could not be reached, did not reply in time, or refused to write. */
 export class StoreUnreachable extends Error {
   override readonly name: string = 'StoreUnreachable'
   readonly code = 'GH_STORE_AWAY'
-  readonly state: string = 'store unreachable'
+  readonly state: string
 
   /** The code of the backend or the system, such as ECONNREFUSED; null if there is none. */
   readonly reason: string | null
   /** Whether it is certain that the command wrote nothing. */
   readonly isUndone: boolean = false
+  /** Whether the backend responds, and refuses to write. */
+  readonly isRefusal: boolean
 
   constructor(cause?: unknown) {
     const { code } = (cause ?? {}) as { readonly code?: unknown }
     const reason = typeof code === 'string' ? code : null
-    super(reason === null ? 'store unreachable' : `store unreachable (${reason})`, { cause })
+    const isRefusal = reason !== null && refusalsOfWrites.has(reason)
+    const state = isRefusal ? 'store refuses writes' : 'store unreachable'
+    super(reason === null ? state : `${state} (${reason})`, { cause })
     this.reason = reason
+    this.state = state
+    this.isRefusal = isRefusal
   }
 }
 

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { apiRows, routes } from '../../../src/admin/routes.ts'
 import { AdminServer } from '../../../src/admin/server.ts'
-import { type Store, StoreUnreachable, StoreBusy } from '../../../src/store/contract/store.ts'
+import { type Store, StoreBusy, StoreUnreachable, StoreUntouched } from '../../../src/store/contract/store.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import { thorough } from '../../help/thorough.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'
@@ -279,6 +279,18 @@ test('a write for which the store was too busy is 503 with Retry-After, and says
   )
   assert.ok(Number(headers.get('retry-after')) > 0)
   assert.deepEqual(lines, [])
+})
+
+test('a write that a full disk refused is 503, and the message does not call the store unreachable', async t => {
+  const { ask } = await startApi(t, store => ({
+    ...proxyOf(store),
+    gateways: { insert: () => Promise.reject(new StoreUntouched({ code: 'SQLITE_FULL' })) } as never,
+  }))
+  const { status, headers, json } = await ask('POST', '/ai-gateway/gateways', { body: { id: 'a' } })
+  const message =
+    'The store refuses writes, and /readyz says why: check whether the change was made, then retry'
+  assert.deepEqual([status, json.errors], [503, [{ code: 10503, message }]])
+  assert.ok(Number(headers.get('retry-after')) > 0)
 })
 
 test('before the store is open the API says that it is unreachable', async t => {

@@ -218,7 +218,8 @@ test('a full disk makes the store unreachable, and the write is undone', async t
   const filling = db.write(() => {
     for (let i = 0; i < 100; i++) insert('x'.repeat(4000))
   })
-  await assert.rejects(filling, { name: 'StoreUnreachable', reason: 'SQLITE_FULL', isUndone: true })
+  const message = 'store refuses writes (SQLITE_FULL)'
+  await assert.rejects(filling, { name: 'StoreUnreachable', message, reason: 'SQLITE_FULL', isUndone: true })
   assert.deepEqual([db.isUnreachable, db.fault, db.isUnreadable], [true, 'database or disk is full', false])
   assert.equal(await db.read(() => db.prepare('SELECT count(*) AS n FROM kept').get()!.n), 0)
   await db.write(() => insert('x'))
