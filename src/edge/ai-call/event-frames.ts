@@ -78,7 +78,6 @@ function headersOf(bytes: Buffer): Map<string, string> | null {
   const headers = new Map<string, string>()
   for (let at = 0; at < bytes.length; ) {
     const nameEnd = at + 1 + bytes[at]!
-    if (nameEnd >= bytes.length) return null
     const name = bytes.toString('utf8', at + 1, nameEnd)
     const type = bytes[nameEnd]!
     const isSized = type === byteArray || type === string

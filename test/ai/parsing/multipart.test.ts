@@ -68,6 +68,8 @@ test('a boundary is read from a type with nothing else', () => {
     'multipart/form-data',
     'multipart/form-data; boundary=a; boundary=b',
     'multipart/form-data; boundary="a ',
+    'multipart/form-data; boundary="a "',
+    'multipart/form-data; boundary=a&b',
   ])
     equal(boundaryOf(type), null)
 })

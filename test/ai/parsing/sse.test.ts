@@ -96,6 +96,7 @@ describe('SseReader', () => {
     deepEqual(read(...mark, 'data: a\n\n').events, [['', 'a']])
     deepEqual(read('data: a\n\n', '\ufeffdata: b\n\n').events, [['', 'a']])
     deepEqual(read('data: a\r', '', '\ndata: b\n\n').events, [['', 'a\nb']])
+    deepEqual(read('data: a\r', 'data: b\r\r').events, [['', 'a\nb']])
   })
 
   test('reads any bytes without throwing', () => {

@@ -20,6 +20,7 @@ function decode(...pieces: readonly Buffer[]): string {
 
 test('chunks become the events of their model, however they are cut', () => {
   equal(decode(stream), text)
+  equal(new EventFrames().push(stream.subarray(0, 20)), null)
   fc.assert(
     fc.property(fc.array(fc.nat(stream.length), { maxLength: 20 }), cuts => {
       const at = [0, ...cuts.toSorted((a, b) => a - b), stream.length]
@@ -45,11 +46,11 @@ function framed(headers: Buffer, payload: string): Buffer {
   return frame
 }
 
-function textHeader(name: string, value: string): Buffer {
+function textHeader(name: string, value: string, type = 7): Buffer {
   return Buffer.concat([
     Buffer.from([name.length]),
     Buffer.from(name),
-    Buffer.from([7, value.length >> 8, value.length & 255]),
+    Buffer.from([type, value.length >> 8, value.length & 255]),
     Buffer.from(value),
   ])
 }
@@ -64,12 +65,18 @@ test('a frame has up to 24 MiB, of which 128 KiB are headers, and no more than i
     [17, 2, false],
   ] as const)
     equal(decode(prelude(size, headers)), isAccepted ? '…' : '!…', `${size}, ${headers}`)
+  const broken = prelude(100, 0)
+  broken[11]! ^= 1
+  equal(decode(broken), '!…')
 })
 
 test('headers that are cut off or of no known type break the stream', () => {
   const event = textHeader(':message-type', 'event')
   const payload = '{"a":1}'
   equal(decode(framed(event, payload)), `data: ${payload}\n\n`)
+  // Bytes are no text, whatever they are called.
+  const bytes = textHeader(':event-type', 'other', 6)
+  equal(decode(framed(Buffer.concat([event, bytes]), payload)), `data: ${payload}\n\n`)
   const bad = [
     'ff', // a name that is cut off
     '0161', // no type
@@ -141,6 +148,9 @@ test('a failure says as much as the frame does', () => {
     type: 'timeout_error',
     message: 'modelTimeoutException',
   })
+  const error = { ':message-type': 'error', ':error-code': 'throttlingException' }
+  deepEqual(told({ ...error, ':error-message': 'Oh.' }), { type: 'rate_limit_error', message: 'Oh.' })
+  deepEqual(told(error), { type: 'rate_limit_error', message: 'throttlingException' })
   for (const type of ['exception', 'error'])
     deepEqual(told({ ':message-type': type }), { type: 'api_error', message: 'The stream failed.' })
 })
