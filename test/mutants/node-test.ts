@@ -70,8 +70,11 @@ export function test(name: string, ...rest: [Body] | [TestOptions, Body]): void 
 export function describe(name: string, body: () => void): void {
   const before = prefix
   prefix += `${name}: `
-  body()
-  prefix = before
+  try {
+    body()
+  } finally {
+    prefix = before
+  }
 }
 
 export function before(hook: () => unknown): void {
