@@ -74,8 +74,6 @@ interface Wanted {
   /** Whether it is to be watched until it has synced instead. */
   readonly isWatched: boolean
   readonly needed: number
-  /** When to stop waiting for lagging replicas, in monotonic ms. */
-  readonly end: number
 }
 
 interface DurableOptions {
@@ -315,7 +313,6 @@ export class DurableWrites {
     const waits = proofsOf({ disk: isAsked, needed, timeout })
     const isTry = asks.every(({ script }) => script === null)
     const proof = waits.length > 0 || isWatched || isTry ? proofCommands(waits, this.#factCommands) : []
-    const end = this.#options.clock.monotonic() + timeout / 2
     const { trust } = this.#options
     const { seen } = trust
     // Read before the proof, which thus covers all changes up to the mark.
@@ -324,7 +321,7 @@ export class DurableWrites {
     const results = await this.#connection.runTogether(commands, timeout + (isAsked ? diskTimeout : 0))
     const [replies, proofs] = [results.slice(0, asks.length), results.slice(asks.length + marked.length)]
     if (isMoved(proofs[0])) return this.#follow(replies)
-    if (proofs.length > 0) await this.#expectProof(proofs, { isAsked, isWatched, needed, end })
+    if (proofs.length > 0) await this.#expectProof(proofs, { isAsked, isWatched, needed })
     if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed())
     if (seen === null) return replies
     const mark = results[asks.length]
@@ -349,7 +346,7 @@ export class DurableWrites {
 
   async #expectProof(
     [set, source, ...rest]: readonly unknown[],
-    { isAsked, isWatched, needed, end }: Wanted,
+    { isAsked, isWatched, needed }: Wanted,
   ): Promise<void> {
     const waits = rest.slice(0, -this.#factCommands.length)
     for (const reply of [set, ...waits]) this.#expectAnswer(reply)
@@ -357,32 +354,41 @@ export class DurableWrites {
     const confirmed = needed > 0 ? countIn(waits.at(-1)) : 0
     if (confirmed < needed) throw this.#refuse(lackOf(confirmed, needed))
     const before = factsOfSource(source)
-    let facts = this.#factsIn(rest.slice(-this.#factCommands.length))
-    while (before !== null && !this.#replicas.haveAll(facts.replicas ?? [], before.offset)) {
-      if (this.#options.clock.monotonic() > end)
-        throw this.#refuse('a replica that could become the primary is behind')
-      facts = await this.#awaitStragglers(facts)
-    }
+    const facts = this.#factsIn(rest.slice(-this.#factCommands.length))
+    const last = isWatched ? await this.#watch(facts) : facts
+    const { history } = before === null ? last : await this.#awaitAll(last, before.offset, confirmed)
     // Another history: the server was a replica in between, and may have lost earlier writes.
-    if (before !== null && before.history !== facts.history) throw new StoreUnreachable(unconfirmed())
-    if (isWatched) await this.#expectSync(facts.history)
+    if (before !== null && before.history !== history) throw new StoreUnreachable(unconfirmed())
     this.#refusal = this.#denied.size > 0 ? denial : null
     if (needed > 0 && before !== null) this.#noteReach(before)
   }
 
-  /** Waits until the server, still with the same history, has synced what was written before. */
-  async #expectSync(history: string | null): Promise<void> {
+  /** Waits until the server has synced what was written before, and returns its facts then. */
+  async #watch(before: ServerFacts): Promise<ServerFacts> {
     const { timeout, clock } = this.#options
     const commands = [['SET', keys.proof, 1], ['INFO', 'persistence'], ...this.#factCommands] as const
+    let facts = before
     const isSyncing = async () => {
-      const [set, info, ...facts] = await this.#connection.runTogether(commands, timeout)
+      const [set, info, ...replies] = await this.#connection.runTogether(commands, timeout)
       this.#expectAnswer(set)
-      if (this.#factsIn(facts).history !== history) throw new StoreUnreachable(unconfirmed())
+      facts = this.#factsIn(replies)
       return isSyncingIn(info)
     }
     const end = clock.monotonic() + timeout + diskTimeout
-    if (await outwaitSync(isSyncing, { clock, end })) return
+    if (await outwaitSync(isSyncing, { clock, end })) return facts
     throw this.#refuse(slowDisk)
+  }
+
+  /** Waits for lagging replicas, and for those that may be promoted since the proof was asked for. */
+  async #awaitAll(before: ServerFacts, offset: number, confirmed: number): Promise<ServerFacts> {
+    const { timeout, clock } = this.#options
+    const end = clock.monotonic() + timeout / 2
+    let facts = before
+    while (!this.#replicas.haveAll(facts.replicas ?? [], { offset, confirmed })) {
+      if (clock.monotonic() > end) throw this.#refuse('a replica that could become the primary is behind')
+      facts = await this.#awaitStragglers(facts)
+    }
+    return facts
   }
 
   /** Records the reach of the proof before, since others may have written between the two. */

@@ -57,17 +57,22 @@ export class Replicas {
   }
 
   /**
-   * Whether all that could become the primary have reached `offset`. Other replicas may have been counted in
-   * their place.
+   * Whether all that could become the primary have reached `offset`, which as many have as `confirmed` says.
+   * Those may be other ones, or fewer than are needed by now.
    */
-  haveAll(followers: readonly Follower[], offset: number): boolean {
+  haveAll(followers: readonly Follower[], { offset, confirmed }: Proof): boolean {
     const electable = this.#sentinels?.view?.electable
     const isThere = ({ offset: reached }: Follower) => reached >= offset
     if (electable === undefined) return followers.length <= (this.needed ?? 0) || followers.every(isThere)
     const isMeant = ({ name }: Follower) => electable.some(names => names.includes(name))
-    if (followers.every(isMeant)) return true
+    if (confirmed >= electable.length && followers.every(isMeant)) return true
     return electable.every(names => followers.some(one => names.includes(one.name) && isThere(one)))
   }
+}
+
+interface Proof {
+  readonly offset: number
+  readonly confirmed: number
 }
 
 export function lackOf(confirmed: unknown, needed: number): string {

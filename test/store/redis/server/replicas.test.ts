@@ -51,8 +51,22 @@ test('in a cluster the replicas of the shard are needed that most primaries do n
 
 test('a follower that nobody could choose counts for none that could be', () => {
   const replicas = judged({ electable: [['a:1'], ['a:2', 'b:2']] })
-  assert.equal(replicas.haveAll([follower('a:1'), follower('b:2')], 10), true)
-  assert.equal(replicas.haveAll([follower('a:1'), follower('far:9')], 10), false)
-  assert.equal(replicas.haveAll([follower('a:1'), follower('a:2', 9), follower('far:9')], 10), false)
-  assert.equal(replicas.haveAll([follower('a:1'), follower('a:2'), follower('far:9', 0)], 10), true)
+  assert.equal(replicas.haveAll([follower('a:1'), follower('b:2')], { offset: 10, confirmed: 2 }), true)
+  assert.equal(replicas.haveAll([follower('a:1'), follower('far:9')], { offset: 10, confirmed: 2 }), false)
+  assert.equal(
+    replicas.haveAll([follower('a:1'), follower('a:2', 9), follower('far:9')], { offset: 10, confirmed: 2 }),
+    false,
+  )
+  assert.equal(
+    replicas.haveAll([follower('a:1'), follower('a:2'), follower('far:9', 0)], { offset: 10, confirmed: 2 }),
+    true,
+  )
+})
+
+test('a replica that could be chosen only since the proof was asked for has to have it, too', () => {
+  const replicas = judged({ electable: [['a:1'], ['a:2']] })
+  const proof = { offset: 10, confirmed: 1 }
+  assert.equal(replicas.haveAll([follower('a:1')], proof), false)
+  assert.equal(replicas.haveAll([follower('a:1'), follower('a:2', 9)], proof), false)
+  assert.equal(replicas.haveAll([follower('a:1'), follower('a:2')], proof), true)
 })
