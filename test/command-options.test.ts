@@ -18,6 +18,11 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   ['fuzz.ts cookies --minutes long', /^--minutes must be a number above 0, not long\n$/],
   ['fuzz.ts cookies --minutes 0', /^--minutes must be a number above 0, not 0\n$/],
   ['fuzz.ts cookies --replay nowhere.txt', /^--replay: there is no file nowhere\.txt\n$/],
+  ['mutants.ts', /^name framing, security, money, or files or folders of src to mutate\n$/],
+  [
+    'mutants.ts src/base/text --lines 99999',
+    /there is nothing to mutate in src\/base\/text, on those lines\n/,
+  ],
   ['mutants.ts src/nothing.ts', /^there is no src\/nothing\.ts\n$/],
   ['conformance/http1.ts --runs never', /^--runs must be a whole number from 1, not never\n$/],
   ['conformance/http1.ts --only 99', /^--only: no case is of section 99\n$/],
