@@ -59,6 +59,15 @@ export function replyOf(replies: readonly unknown[]): SentinelReply | null {
 }
 
 /**
+ * Returns those that were asked in the last second, counted from the last one: one that was cut off since may
+ * have changed its mind, and what the others say now is no agreement with what it said then.
+ */
+export function together<T extends { readonly askedAt: number }>(sentinels: readonly T[]): readonly T[] {
+  const last = Math.max(...sentinels.map(({ askedAt }) => askedAt))
+  return sentinels.filter(({ askedAt }) => askedAt > last - 1_000)
+}
+
+/**
  * Returns the replicas that could become the primary, each with its names. Any Sentinel may choose, so all
  * must agree that a replica cannot be chosen: at least `majority`, and each other one must have been cut off
  * from them for so long that it cannot be elected with what it knows.

@@ -6,7 +6,7 @@ import type { Clock } from '../../../base/clock.ts'
 import type { Host } from './address.ts'
 import { type Client, connectToSentinel, type Dialling, type Guide, isSame } from './connect.ts'
 import { tooLate } from './failure.ts'
-import { type SentinelReply, replyOf, replicasIn } from './sentinel-reply.ts'
+import { type SentinelReply, replyOf, replicasIn, together } from './sentinel-reply.ts'
 
 /** Delay between two polls, in ms. */
 const period = 500
@@ -170,11 +170,11 @@ export class Sentinels implements Guide {
     const distinct = new Map(fresh.map(sentinel => [sentinel.reply!.id, sentinel]))
     if (distinct.size < majority) return [null, 0]
     const times = [...distinct.values()].map(({ askedAt }) => askedAt).sort((a, b) => b - a)
-    const replies = fresh.map(({ reply }) => reply!)
-    const epoch = Math.max(...replies.map(reply => reply.epoch))
-    const newest = replies.filter(reply => reply.epoch === epoch)
-    const { primary } = newest[0]!
-    return [{ primary, epoch, ...replicasIn(newest, majority) }, times[majority - 1]! + replyLife]
+    const epoch = Math.max(...fresh.map(({ reply }) => reply!.epoch))
+    const newest = fresh.filter(({ reply }) => reply!.epoch === epoch)
+    const { primary } = newest[0]!.reply!
+    const voices = together(newest).map(({ reply }) => reply!)
+    return [{ primary, epoch, ...replicasIn(voices, majority) }, times[majority - 1]! + replyLife]
   }
 
   /** Counts at least those of the URL: a Sentinel that has lost its state knows of no others. */

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type SentinelReply, replyOf, replicasIn } from '../../../../src/store/redis/server/sentinel-reply.ts'
+import {
+  type SentinelReply,
+  replyOf,
+  replicasIn,
+  together,
+} from '../../../../src/store/redis/server/sentinel-reply.ts'
 
 const master = {
   ip: '10.0.0.1',
@@ -83,6 +88,12 @@ test('a Sentinel that is cut off may choose for as long as an election that it b
   assert.equal(spared(17_001, 16_000), 0, 'one of them has heard of it')
   assert.equal(spared(17_001, 18_000), 1)
   assert.equal(spared(Number.NaN, 18_000), 0)
+})
+
+test('what a Sentinel said a second before the others is no agreement with them', () => {
+  const asked = [{ askedAt: 4_999 }, { askedAt: 5_000 }, { askedAt: 4_000 }, { askedAt: 4_001 }]
+  assert.deepEqual(together(asked), [{ askedAt: 4_999 }, { askedAt: 5_000 }, { askedAt: 4_001 }])
+  assert.deepEqual(together([]), [])
 })
 
 test('a replica is counted once by its id or its name, whatever the others know of it', () => {
