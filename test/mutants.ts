@@ -125,15 +125,15 @@ interface Wanting {
   readonly cpu: number
 }
 
-/** Chooses the tests that reach a mutation, those of the fastest files first; where it is only loaded, all that reach its file. */
+/** Chooses the tests that reach a mutation, the fastest first, and then those of files that reach it as they are loaded. */
 function wantedFor({ path }: Source, number: number, tests: readonly NearTest[]): Wanting {
   const reaching = tests.filter(({ reached }) => reached[path]?.includes(number))
   const files = new Set(reaching.filter(({ test }) => test === '').map(({ file }) => file))
-  const direct = reaching.filter(({ test }) => test !== '')
-  const chosen = direct.length > 0 ? direct : tests.filter(({ file, test }) => files.has(file) && test !== '')
+  const direct = new Set(reaching.filter(({ test }) => test !== ''))
+  const loading = tests.filter(one => one.test !== '' && files.has(one.file) && !direct.has(one))
   let cpu = 0
-  const affordable = chosen
-    .toSorted((a, b) => a.cpu - b.cpu)
+  const affordable = [[...direct], loading]
+    .flatMap(all => all.toSorted((a, b) => a.cpu - b.cpu))
     .filter((one, i) => (cpu += one.cpu) < maxDuration || i === 0)
   const byFile = Map.groupBy(affordable, ({ file }) => file)
   return {
