@@ -89,6 +89,36 @@ export const reviewed: readonly Reviewed[] = [
     because: 'null counts as 0',
   },
   {
+    file: 'ai/usage/prices.ts',
+    line: 'if (tier !== null && Object.hasOwn(price.tiers, tier))',
+    becomes: 'if (Object.hasOwn(price.tiers, tier))',
+    because: 'no tier is called null',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: "const write = cacheWrites === 'none' ? 0 : (rates.cacheWrite ?? input)",
+    becomes: "const write = cacheWrites === 'none' ? 0 : (rates.cacheWrite)",
+    because: 'null counts as 0, and other input is counted anyway',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: "const writeLong = cacheWrites === 'long' ? (rates.cacheWriteLong ?? write) : 0",
+    becomes: "const writeLong = cacheWrites === 'long' ? (rates.cacheWriteLong) : 0",
+    because: 'null counts as 0, and what is written is counted anyway',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: 'audioIn * (rates.audioIn ?? input) +',
+    becomes: 'audioIn * (rates.audioIn) +',
+    because: 'there is no sound then',
+  },
+  {
+    file: 'ai/usage/prices.ts',
+    line: 'audioOut * (rates.audioOut ?? output)',
+    becomes: 'audioOut * (rates.audioOut)',
+    because: 'there is no sound then',
+  },
+  {
     file: 'budgets/buckets.ts',
     line: 'const limited = token?.spendLimits === undefined ? null : token',
     becomes: 'const limited = false ? null : token',

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { priceRows } from '../../../src/ai/usage/price-rows.ts'
-import { PriceTable } from '../../../src/ai/usage/prices.ts'
+import { PriceTable, pricedModels } from '../../../src/ai/usage/prices.ts'
 import { noTokens, type Usage } from '../../../src/ai/usage/usage.ts'
 import { type PriceConfig, providerNames } from '../../../src/config/model/config.ts'
 
@@ -115,6 +115,12 @@ describe('the cost of a call', () => {
     deepEqual(costs, [1, 2, null, 1])
   })
 
+  test('is unknown where nobody names a model, whatever the call before it was', () => {
+    const table = new PriceTable([price('openai/*', 3)])
+    equal(table.costOf('openai', 'gpt-4o', tokens(1_000_000, 0)), 3)
+    equal(table.costOf('openai', null, tokens(1_000_000, 0)), null)
+  })
+
   test('is unknown where tokens were not counted', () => {
     equal(table.costOf('openai', 'gpt-4o', tokens(null, null)), null)
   })
@@ -194,6 +200,9 @@ describe('what else a call costs', () => {
       table.costOf('anthropic', 'claude-haiku-4-5', tokens(3 * million, 0, { advice: advice(model) }))
     equal(costOf('claude-opus-4-5'), 2 + 5)
     equal(costOf('unknown'), null)
+    const own = new PriceTable([price('anthropic/claude-opus-4-5', 5)])
+    const sound = { ...advice('claude-opus-4-5')[0]!, audioIn: 1 }
+    equal(own.costOf('anthropic', 'claude-haiku-4-5', tokens(3 * million, 0, { advice: [sound] })), null)
   })
 
   test('has the fee of searches, and is unknown where that is', () => {
@@ -248,6 +257,20 @@ describe('a list', () => {
       12,
     )
     equal(table.costOf('custom-other', 'grok-4', tokens(million, 0)), null)
+    equal(table.costOf('unknownxai', 'grok-4', tokens(million, 0)), null)
+  })
+
+  test('has the price of a model at a provider before that of its publisher', () => {
+    const atCloud = { ...listed, model: 'custom-xai/grok-4', rates: { ...listed.rates, input: 3 } }
+    const both = new PriceTable([], { date: '2026-11-01', prices: [listed, atCloud] })
+    equal(both.costOf('custom-xai', 'grok-4', tokens(million, 0)), 3)
+    equal(both.costOf('xai', 'grok-4', tokens(million, 0)), 1)
+  })
+
+  test('names the models that have a price, those of the operator first', () => {
+    const list = { date: '2026-11-01', prices: [listed, { ...listed, model: 'openai/o3' }] }
+    deepEqual(pricedModels([price('openai/o3', 7)], list), ['openai/o3', 'xai/grok-4'])
+    ok(pricedModels([], null).includes('openai/gpt-4o'))
   })
 
   test('has cached input at the price of other input, in a premium too, where it names none', () => {

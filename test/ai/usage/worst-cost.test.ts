@@ -48,6 +48,12 @@ describe('the dearest cost of a call', () => {
     })
   }
 
+  test('is unknown where nobody names a model, also where all of a provider have a price', () => {
+    const any = new PriceTable([own('openai/*', { input: 3 })])
+    equal(any.worstCost('openai', 'any', worst(million, 0)), 3e9)
+    equal(any.worstCost('openai', null, worst(million, 0)), null)
+  })
+
   test('is rounded up to whole nanodollars', () => {
     equal(new PriceTable([]).worstCost('openai', 'gpt-4o-mini', worst(1, 0)), 150)
     const cheap = new PriceTable([own('openai/cheap', { input: 0.0001 })])
