@@ -1,5 +1,5 @@
-// Waits for the disk of a server whose WAITAOF does not: Valkey (9.1 still) and Redis 7.4 reply once a write
-// is in the file, which may be a second before it is synced (redis/redis#13793).
+// Waits for the disk of a server whose WAITAOF does not: Valkey (8.1 as tried, 9.1 as reported) and Redis 7.4
+// reply once a write is in the file, which may be a second before it is synced (redis/redis#13793).
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
