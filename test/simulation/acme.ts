@@ -220,13 +220,15 @@ class Connection implements Authority {
     this.#isClosed = true
   }
 
+  /** An authority takes a request once, as its nonce says, however often that arrives. */
   async #ask<T>(serve: () => T): Promise<T> {
+    let served: (() => T) | null = null
     const result = await this.#world
       .call(
         this.#process,
         () => {
           this.#authority.refuse()
-          return serve()
+          return (served ??= attempt(serve))()
         },
         30_000,
       )
@@ -315,4 +317,16 @@ function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const { length } = content
   const head = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
   return Buffer.concat([Buffer.of(tag, ...head), content])
+}
+
+/** What a request came to, for each time that it arrives. */
+function attempt<T>(serve: () => T): () => T {
+  try {
+    const result = serve()
+    return () => result
+  } catch (failure) {
+    return () => {
+      throw failure
+    }
+  }
 }

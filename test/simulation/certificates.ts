@@ -87,6 +87,8 @@ class Schedule {
       const response = machine && new Challenges(machine.served.challenges).responseTo(host, token)
       if (
         response !== wanted &&
+        // An order from before hours that passed at once may have been given up.
+        world.time - this.#jumpedAt > patience &&
         this.#machines.every(({ process }) => !process.isAlive || world.isWell(process, patience))
       )
         world.fault(`${machine?.process.name} does not respond to the challenge for ${host}`)
@@ -201,11 +203,16 @@ class Schedule {
     }
     const store = { certificates, acmeAccounts, changes, location: 'redis:' } as unknown as Store
     const known = new KnownCertificates({ store, secrets, log, clock })
-    const share = async () => {
-      const automatic = known.of(hosts)
-      await new Promise<void>(resolve => void setTimeout(resolve, world.below(200)))
-      machine.served = automatic
-      this.#judgeServed(process, automatic)
+    let sharing = Promise.resolve()
+    // One after the other, as the gateway does.
+    const share = () => {
+      sharing = sharing.then(async () => {
+        const automatic = known.of(hosts)
+        await new Promise<void>(resolve => void setTimeout(resolve, world.below(200)))
+        machine.served = automatic
+        this.#judgeServed(process, automatic)
+      })
+      return sharing
     }
     known.changed = () => void share()
     const orders = new CertificateOrders({
