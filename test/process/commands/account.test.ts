@@ -119,7 +119,7 @@ test('a store that no gateway has filled yet gets no account', async t => {
     }
   }
   await refused(
-    /^gatehouse: there is no store sqlite:\S+data\/gatehouse\.db; start the gateway once to create it, or name its data folder with --data. If it was removed, restore it$/m,
+    /^gatehouse: there is no store sqlite:\S+data\/gatehouse\.db; start the gateway once to create it, name its data folder with --data, or restore it if it was removed$/m,
   )
   // In a folder that was mistyped, nothing is made.
   assert.equal(existsSync(env.GATEHOUSE_DATA), false)
@@ -127,6 +127,6 @@ test('a store that no gateway has filled yet gets no account', async t => {
     await openStore(`sqlite:${join(env.GATEHOUSE_DATA, 'gatehouse.db')}`, { commandTimeout: 5_000 })
   ).close()
   await refused(
-    /^gatehouse: the store .* is empty; start the gateway once to fill it. If it had data, bring that back, or run gatehouse store accept$/m,
+    /^gatehouse: the store .* is empty; start the gateway once to fill it or, if it had records, restore them or run gatehouse store accept$/m,
   )
 })

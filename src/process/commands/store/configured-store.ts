@@ -26,7 +26,8 @@ export async function withConfiguredStore(
   // A mistyped folder would otherwise get an empty store of its own, beside the intended one.
   if (!isThere(location))
     return refuse(
-      `there is no store ${location}; start the gateway once to create it, or name its data folder with --data. If it was removed, restore it`,
+      `there is no store ${location}; start the gateway once to create it, name its data folder with --data, ` +
+        'or restore it if it was removed',
     )
   return withStore(location, store => use(store, config), storeDialling(config))
 }
@@ -68,7 +69,8 @@ async function chosenAccount(store: Store, wanted: string | undefined): Promise<
 
 export function reportEmpty({ location }: Store): number {
   tell(
-    `gatehouse: the store ${location} is empty; start the gateway once to fill it. If it had data, bring that back, or run gatehouse store accept`,
+    `gatehouse: the store ${location} is empty; start the gateway once to fill it or, if it had records, ` +
+      'restore them or run gatehouse store accept',
   )
   return 1
 }
