@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { flag, frameType, setting } from '../../../src/http2/frames/frames.ts'
 import { type HeaderField, HpackDecoder } from '../../../src/http2/hpack/decoder.ts'
+import { HeldWriteError } from '../../../src/net/socket/held-write-error.ts'
 import { type Frame, frame, framesOf, preface, settings, settingsAck } from '../../help/http2.ts'
 import { type Address, awake, dial } from '../dial.ts'
 import { Patience } from '../patience.ts'
@@ -46,6 +47,8 @@ export class Connection {
     this.patience = patience
     this.#decoder = new HpackDecoder()
     this.scheme = scheme
+    // A peer that is still sent something as it closes has said why before.
+    new HeldWriteError(socket)
     socket.setNoDelay(true)
     socket.on('error', () => {})
     socket.on('data', bytes => this.#read(bytes as Buffer))
