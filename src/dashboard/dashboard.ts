@@ -7,8 +7,8 @@ import { readCookies } from '../pages/forms/cookies.ts'
 import { type PageResponse, redirectTo, writePage } from '../pages/parts/layout.ts'
 import { originOf, plainHttpPage } from '../pages/forms/own-origins.ts'
 import { forged, sendPage } from '../pages/forms/sent-form.ts'
-import { degradedPage, messagePage } from '../pages/views/message.ts'
-import { StoreDegraded, StoreUnreachable } from '../store/contract/store.ts'
+import { storePage } from '../pages/views/message.ts'
+import { StoreUnreachable } from '../store/contract/store.ts'
 import { Admission, type AdmissionParts, type Sender, toSignIn } from './admission.ts'
 import { assetAt } from './assets.ts'
 import { isOfDashboard, paths } from './page/paths.ts'
@@ -52,7 +52,7 @@ export class DashboardFace {
       return await this.#receive(request, sender)
     } catch (cause) {
       if (!(cause instanceof StoreUnreachable)) throw cause
-      return writePage(cause instanceof StoreDegraded ? degradedPage(cause) : unreachable)
+      return writePage(storePage(cause))
     }
   }
 
@@ -80,12 +80,3 @@ export class DashboardFace {
 }
 
 const onward = { href: paths.root, text: 'To the dashboard' }
-
-const unreachable = {
-  ...messagePage({
-    status: 503,
-    title: 'Try again in a moment',
-    text: 'Gatehouse cannot reach its store, so nobody can sign in or change anything just now. It goes on serving requests with what it knows.',
-  }),
-  retryAfter: 5,
-}

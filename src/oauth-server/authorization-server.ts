@@ -18,7 +18,7 @@ import { isOfOAuth } from './http/paths.ts'
 import { sendError, sendJson } from './http/responses.ts'
 import { routeOf } from './endpoints/routes.ts'
 import { SigningKeys } from '../tokens/signing-keys.ts'
-import { unavailable } from './http/unavailable.ts'
+import { unavailability, unavailable } from './http/unavailable.ts'
 
 export class AuthorizationServer {
   readonly interactions: Interactions
@@ -67,7 +67,7 @@ export class AuthorizationServer {
     } catch (error) {
       if (!(error instanceof StoreUnreachable) || response.headersSent) throw error
       response.setHeader('retry-after', unavailable.retryAfter)
-      sendError(response, this.#parts.issuer(), unavailable)
+      sendError(response, this.#parts.issuer(), { ...unavailable, description: unavailability(error) })
     }
   }
 

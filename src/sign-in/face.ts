@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor } from '../people/sign-in/own-account.ts'
 import type { People } from '../people/people.ts'
-import { StoreDegraded, StoreUnreachable } from '../store/contract/store.ts'
+import { StoreUnreachable } from '../store/contract/store.ts'
 import { endCookie, readCookies, writeCookie } from '../pages/forms/cookies.ts'
 import type { Form } from '../pages/forms/form.ts'
 import { isFormToken, newSecret } from '../pages/forms/csrf.ts'
@@ -11,7 +11,7 @@ import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/
 import { originOf, plainHttpPage } from '../pages/forms/own-origins.ts'
 import { consentIn, isOfSignIn, paths } from '../pages/parts/paths.ts'
 import { forged, outOfDate, readSentForm, sendPage } from '../pages/forms/sent-form.ts'
-import { degradedPage, messagePage } from '../pages/views/message.ts'
+import { messagePage, storePage } from '../pages/views/message.ts'
 import { accountHandlers } from './account.ts'
 import { type Ask, type Handler, type Handlers, inputOf, pageOf } from './ask.ts'
 import { consentHandlers, type Interactions } from './consent.ts'
@@ -85,7 +85,7 @@ export class SignInFace {
       return await this.#handle(request, sender)
     } catch (cause) {
       if (!(cause instanceof StoreUnreachable)) throw cause
-      return writePage(cause instanceof StoreDegraded ? degradedPage(cause) : unreachable)
+      return writePage(storePage(cause))
     }
   }
 
@@ -195,12 +195,3 @@ const notFound = messagePage({
   text: 'There is no page at this address.',
   link: toAccount,
 })
-
-const unreachable = {
-  ...messagePage({
-    status: 503,
-    title: 'Try again in a moment',
-    text: 'Gatehouse cannot reach its store, so nobody can sign in just now. If a link is over when you try again, ask for another.',
-  }),
-  retryAfter: 5,
-}

@@ -9,12 +9,12 @@ import { readSentForm, sendPage } from '../pages/forms/sent-form.ts'
 import { button, form, isolated } from '../pages/parts/components.ts'
 import { type Page, type PageResponse, redirectTo, withCookies, writePage } from '../pages/parts/layout.ts'
 import { isOfSites, paths, sitePaths } from '../pages/parts/paths.ts'
-import { degradedPage, messagePage } from '../pages/views/message.ts'
+import { messagePage, storePage } from '../pages/views/message.ts'
 import { digestOfValue } from '../people/records/secret-value.ts'
 import { challengeOf, type SiteSession, type SiteSessions } from '../people/sessions/site-sessions.ts'
 import { signOutById } from '../people/sessions/sign-out.ts'
 import type { Sessions } from '../people/sessions/sessions.ts'
-import { type Store, StoreDegraded, StoreUnreachable } from '../store/contract/store.ts'
+import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 import { pathIn, stateOf } from './site-state.ts'
 import type { Sites } from './sites.ts'
 
@@ -149,16 +149,8 @@ export class SiteFace {
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
 
 function pageOfFailure(cause: unknown): Page {
-  if (cause instanceof StoreDegraded) return degradedPage(cause)
-  if (!(cause instanceof StoreUnreachable)) throw cause
-  return {
-    ...messagePage({
-      status: 503,
-      title: 'Try again in a moment',
-      text: 'Gatehouse cannot reach its store, so nobody can sign in or out just now.',
-    }),
-    retryAfter: 5,
-  }
+  if (cause instanceof StoreUnreachable) return storePage(cause)
+  throw cause
 }
 
 function signOutPage({ site, cookies }: Visit, { user }: SiteSession): Page {

@@ -115,6 +115,22 @@ test('a page of another account is shown although that cannot be noted', async t
   assert.equal((await get('/dashboard')).location, base)
 })
 
+test('a store that is full or did not confirm is not called unreachable', async t => {
+  const { get, base, people } = await openDashboard(t)
+  for (const [code, sentence] of [
+    ['SQLITE_FULL', /takes no changes, for example because its disk is full/],
+    ['UNCONFIRMED', /did not confirm this, so it may or may not have been done/],
+    ['ECONNREFUSED', /cannot reach its store/],
+  ] as const) {
+    const failure = new StoreUnreachable({ code })
+    const find = t.mock.method(people.sessions, 'find', () => Promise.reject(failure))
+    const { status, text } = await get(base)
+    assert.deepEqual([status, text.includes('cannot reach')], [503, failure.fault === 'unreachable'])
+    assert.match(text, sentence)
+    find.mock.restore()
+  }
+})
+
 test('a user without an account is told what to do', async t => {
   const { addPerson, signIn } = await openDashboard(t)
   const visitor = await signIn(await addPerson(null))

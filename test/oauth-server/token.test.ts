@@ -11,6 +11,7 @@ import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
 import { mintSecret } from '../../src/oauth/clients/secret.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import type { OAuthClient } from '../../src/store/records/oauth-client.ts'
+import { StoreUnreachable, StoreUntouched } from '../../src/store/contract/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { quickFolder } from '../help/quick-folder.ts'
@@ -532,6 +533,28 @@ test('while the store is unreachable endpoints respond 503 in the format of OAut
   for (const { headers } of [response, asked]) assert.equal(headers.get('retry-after'), '5')
   assert.equal((await userinfo(site, 'svco_x')).status, 401)
   assert.deepEqual(site.bugs, [])
+})
+
+test('a store that is full or did not confirm an exchange is not called unreachable', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  const code = await codeOf(site, browser, app.client)
+  for (const [failure, description] of [
+    [new StoreUnreachable({ code: 'ECONNREFUSED' }), 'cannot be reached; try again'],
+    [new StoreUnreachable({ code: 'UNCONFIRMED' }), 'did not confirm this; try again'],
+    [
+      new StoreUntouched({ code: 'SQLITE_FULL' }),
+      'takes no changes, since its disk or memory is full or it lacks replicas; try again later',
+    ],
+  ] as const) {
+    const failing = t.mock.method(site.store.credentials, 'exchange', () => Promise.reject(failure))
+    const response = await exchange(site, app, code)
+    const { error, error_description: said } = await errorIn(response)
+    const expected = [503, 'temporarily_unavailable', `the store of the server ${description}`]
+    assert.deepEqual([response.status, error, said], expected)
+    failing.mock.restore()
+  }
+  assert.equal((await exchange(site, app, code)).status, 200)
 })
 
 test('codes, tokens and secrets are nowhere in the store or the log', async t => {

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { signInForms } from '../../src/pages/forms/form.ts'
 import { formToken, newSecret } from '../../src/pages/forms/csrf.ts'
 import { consentPath, paths } from '../../src/pages/parts/paths.ts'
+import { StoreBusy, StoreUnreachable, StoreUntouched } from '../../src/store/contract/store.ts'
 import { anyCharacter } from '../help/any-text.ts'
 import { thorough } from '../help/thorough.ts'
 import { Site, type Visitor } from './site.ts'
@@ -39,6 +40,27 @@ test('HEAD has the head of GET, other methods what is allowed', async t => {
     assert.deepEqual([status, headers.get('allow')], [405, allowed])
   }
   assert.equal((await visitor.get('/auth/nothing')).status, 404)
+})
+
+test('the page says what the store did: whether it is unreachable, full, busy, or did not confirm', async t => {
+  const site = await Site.open(t)
+  const visitor = await site.signedIn(await site.settle())
+  for (const [failure, sentence] of [
+    [new StoreUnreachable(), /cannot reach its store/],
+    [new StoreUntouched({ code: 'SQLITE_FULL' }), /takes no changes, for example because its disk is full/],
+    [
+      new StoreUnreachable({ code: 'UNCONFIRMED' }),
+      /did not confirm this, so it may or may not have been done/,
+    ],
+    [new StoreBusy(), /is busy, so this was not done/],
+  ] as const) {
+    const find = t.mock.method(site.people.sessions, 'find', () => Promise.reject(failure))
+    const page = await visitor.get(paths.account)
+    assert.deepEqual([page.status, page.headers.get('retry-after')], [503, '5'])
+    assert.match(page.text, sentence)
+    assert.equal(page.text.includes('cannot reach'), failure.fault === 'unreachable')
+    find.mock.restore()
+  }
 })
 
 test('people who come by another name of the host are sent to the one that has the cookies', async t => {

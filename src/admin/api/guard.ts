@@ -6,7 +6,7 @@ import { refuse, retryAfterOf } from '../../errors/catalogue/refusal.ts'
 import { pause } from '../../base/turns/turns.ts'
 import type { StoreHealth } from '../../metrics/counters/counts.ts'
 import type { Token } from '../../store/records/records.ts'
-import { type Store, StoreBusy, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'
+import { type Store, StoreDegraded, type StoreFault, StoreUnreachable } from '../../store/contract/store.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
 import { type Permission, permits, reaches } from '../../permissions/permit.ts'
 import { type ApiResponse, failure, failures, withHeaders } from '../http/envelope.ts'
@@ -83,9 +83,8 @@ function withApi(facts: Facts, ask: (api: Api) => Promise<ApiResponse>): ApiResp
 }
 
 function respondUnreachable(error: unknown): ApiResponse {
-  if (error instanceof StoreBusy) return storeBusy
   if (error instanceof StoreDegraded) return degraded(error)
-  if (error instanceof StoreUnreachable) return error.isRefusal ? storeReadOnly : storeUnreachable
+  if (error instanceof StoreUnreachable) return unavailable(error.fault as Exclude<StoreFault, 'degraded'>)
   throw error
 }
 
@@ -247,13 +246,11 @@ async function exists(account: string, { accounts }: Store): Promise<boolean> {
 }
 
 const unauthorized = failure('unauthorized')
-const storeUnreachable = unavailable('store_unreachable')
-const storeReadOnly = unavailable('store_read_only')
-const storeBusy = unavailable('store_busy')
+const storeUnreachable = unavailable('unreachable')
 const noZone = failure('no_zone')
 
-function unavailable(fault: 'store_unreachable' | 'store_read_only' | 'store_busy'): ApiResponse {
-  return retryLater(failure(fault))
+function unavailable(fault: Exclude<StoreFault, 'degraded'>): ApiResponse {
+  return retryLater(failure(`store_${fault}`))
 }
 
 function degraded({ message, remedy }: { readonly message: string; readonly remedy: string }): ApiResponse {

@@ -112,11 +112,16 @@ const otherBody = refusal('key_used')
 
 export const bug = refusal('internal_error')
 
+const storeFaults = [
+  'store_unreachable',
+  'store_read_only',
+  'store_unconfirmed',
+  'store_busy',
+  'store_degraded',
+] as const
+
 export const storeUnreachable: Refusal = {
-  ...refusals(
-    ['store_unreachable', 'store_read_only', 'store_busy', 'store_degraded'],
-    `${apiFaults.store_unreachable.when} ${apiFaults.store_read_only.when} ${apiFaults.store_busy.when} ${apiFaults.store_degraded.when}`,
-  ),
+  ...refusals(storeFaults, storeFaults.map(fault => apiFaults[fault].when).join(' ')),
   headers: ['retry-after'],
 }
 

@@ -661,6 +661,13 @@ export const apiFaults = {
     sentence: 'The store refuses writes, and /readyz says why: check whether the change was made, then retry',
     when: 'Or the store refuses writes, since its disk or memory is full or it lacks replicas: `/readyz` says which.',
   },
+  store_unconfirmed: {
+    code: 10503,
+    status: 503,
+    sentence:
+      'The store did not confirm this, so a change may or may not have been made: check before you repeat it, or repeat it with the same Idempotency-Key if it had one',
+    when: 'Or the store did not confirm a change, which may or may not have been made: check before you repeat it, or repeat it with the same `Idempotency-Key` if it had one.',
+  },
   store_busy: {
     code: 10503,
     status: 503,

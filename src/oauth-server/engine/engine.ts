@@ -19,8 +19,8 @@ export interface Engine {
 export async function openEngine(parts: EngineParts): Promise<Engine> {
   const library = await load()
   const { TemporarilyUnavailable } = library.errors
-  const guard = guardWith(() => {
-    const error = new TemporarilyUnavailable(unavailable.description)
+  const guard = guardWith(description => {
+    const error = new TemporarilyUnavailable(description)
     error.status = error.statusCode = unavailable.status
     return error
   })

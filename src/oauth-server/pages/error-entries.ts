@@ -162,7 +162,7 @@ export const errorEntries: readonly ErrorEntry[] = [
     error: 'temporarily_unavailable',
     title: 'The server is unavailable',
     meaning:
-      'The store of the server cannot be reached. Or more than 300 requests of one person, or of one address where nobody was signed in, began to wait for a decision within 10 minutes.',
+      'The store of the server cannot be reached, takes no changes, or did not confirm one: `error_description` says which. Or more than 300 requests of one person, or of one address where nobody was signed in, began to wait for a decision within 10 minutes.',
     checks: ['Try again in a moment, or after the time that `error_description` names.'],
   },
   {

@@ -2,6 +2,7 @@
 
 import { type HtmlValue, html } from '../../base/text/html.ts'
 import { facts } from '../parts/components.ts'
+import { StoreDegraded, type StoreFault, type StoreUnreachable } from '../../store/contract/store.ts'
 import type { Page } from '../parts/layout.ts'
 
 interface MessageView {
@@ -26,26 +27,45 @@ ${
   }
 }
 
-/** Explains why the store is not trusted, and the operator's remedy, as in `StoreDegraded`. */
-export function degradedPage({
-  message,
-  remedy,
-}: {
-  readonly message: string
-  readonly remedy: string
-}): Page {
+/** Explains what the store did not do, and for one that is not trusted, the operator's remedy. */
+export function storePage(failure: StoreUnreachable): Page {
+  const isDegraded = failure instanceof StoreDegraded
   return {
     ...messagePage({
       status: 503,
-      title: 'The store is not trusted',
-      text: 'Nobody can sign in or change anything until an operator has mended this. Gatehouse goes on serving requests with what it knows.',
-      details: [
-        ['What happened', message],
-        ['What to do', remedy],
-      ],
+      ...storeTroubles[failure.fault],
+      ...(isDegraded && {
+        details: [
+          ['What happened', failure.message],
+          ['What to do', failure.remedy],
+        ],
+      }),
     }),
     retryAfter: 5,
   }
+}
+
+const storeTroubles: Readonly<Record<StoreFault, Pick<MessageView, 'title' | 'text'>>> = {
+  unreachable: {
+    title: 'Try again in a moment',
+    text: 'Gatehouse cannot reach its store, so nobody can sign in or out or change anything just now. If you sent a change, check whether it was made before you repeat it. If a link is over when you try again, ask for another.',
+  },
+  read_only: {
+    title: 'Nothing can be changed just now',
+    text: 'The store of Gatehouse takes no changes, for example because its disk is full, so nobody can sign in or out or change anything until an operator has mended this. Gatehouse goes on serving requests.',
+  },
+  unconfirmed: {
+    title: 'Check whether this was done',
+    text: 'The store of Gatehouse did not confirm this, so it may or may not have been done. Check before you repeat it.',
+  },
+  busy: {
+    title: 'Try again in a moment',
+    text: 'The store of Gatehouse is busy, so this was not done.',
+  },
+  degraded: {
+    title: 'The store is not trusted',
+    text: 'Nobody can sign in or change anything until an operator has mended this. Gatehouse goes on serving requests with what it knows.',
+  },
 }
 
 interface OAuthErrorView {

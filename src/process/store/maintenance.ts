@@ -49,14 +49,14 @@ export function maintainStore(store: Store, log: Logger, { firstToken, filled, p
     // The cause has been logged.
     if (cause instanceof StoreDegraded) return
     if (!(cause instanceof StoreUnreachable)) return log.error({ ...details, err: cause }, 'store failed')
-    const { reason } = cause
+    const { reason, state } = cause
     if (reason === 'NOPERM') void tellDenials()
     if (fill.isUnconfirmed)
       log.warn(
         { ...details, reason, next: anotherToken },
         firstToken === null ? unconfirmed : unconfirmedGiven,
       )
-    else log.warn({ ...details, reason }, 'store unreachable')
+    else log.warn({ ...details, reason }, state)
   }
   /** Each problem is logged once, for as long as it lasts. */
   const tellDenials = async () => {

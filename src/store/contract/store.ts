@@ -692,37 +692,54 @@ export class LastSuperAdministrator extends Error {
   }
 }
 
-/** Codes of SQLite and Redis that respond, and write nothing: the disk or memory is full, or they may not. */
-const refusalsOfWrites: ReadonlySet<string> = new Set([
-  'SQLITE_FULL',
-  'SQLITE_READONLY',
-  'MISCONF',
-  'NOREPLICAS',
-  'OOM',
+/** Why a command failed, as operators and callers are told. */
+export type StoreFault = 'unreachable' | 'read_only' | 'unconfirmed' | 'busy' | 'degraded'
+
+/** What codes of SQLite and Redis mean where they respond; with any other, the store is unreachable. */
+const faultsByCode: ReadonlyMap<string | null, StoreFault> = new Map([
+  // The disk or memory is full, or they may not write.
+  ['SQLITE_FULL', 'read_only'],
+  ['SQLITE_READONLY', 'read_only'],
+  ['MISCONF', 'read_only'],
+  ['NOREPLICAS', 'read_only'],
+  ['OOM', 'read_only'],
+  // Written, but not acknowledged by the disk or by all replicas that must have it.
+  ['UNCONFIRMED', 'unconfirmed'],
 ])
 
-/** The backend could not be reached, did not reply in time, or refused to write. */
+const states: Readonly<Record<StoreFault, string>> = {
+  unreachable: 'store unreachable',
+  read_only: 'store refuses writes',
+  unconfirmed: 'store did not confirm',
+  busy: 'store busy',
+  degraded: 'store not trusted',
+}
+
+/** The backend could not be reached, did not reply in time, refused to write, or did not confirm a write. */
 export class StoreUnreachable extends Error {
   override readonly name: string = 'StoreUnreachable'
   readonly code = 'GH_STORE_AWAY'
-  readonly state: string
+  readonly fault: StoreFault
 
   /** The code of the backend or the system, such as ECONNREFUSED; null if there is none. */
   readonly reason: string | null
   /** Whether it is certain that the command wrote nothing. */
   readonly isUndone: boolean = false
-  /** Whether the backend responds, and refuses to write. */
-  readonly isRefusal: boolean
 
-  constructor(cause?: unknown) {
-    const { code } = (cause ?? {}) as { readonly code?: unknown }
+  /** `fault` is given where the code of `cause` does not tell it. */
+  constructor(cause?: unknown, fault?: StoreFault) {
+    const { code, message } = (cause ?? {}) as { readonly code?: unknown; readonly message?: unknown }
     const reason = typeof code === 'string' ? code : null
-    const isRefusal = reason !== null && refusalsOfWrites.has(reason)
-    const state = isRefusal ? 'store refuses writes' : 'store unreachable'
-    super(reason === null ? state : `${state} (${reason})`, { cause })
+    const known = fault ?? faultsByCode.get(reason) ?? 'unreachable'
+    const detail = known === 'unconfirmed' ? (message ?? reason) : reason
+    super(detail === null ? states[known] : `${states[known]} (${detail})`, { cause })
     this.reason = reason
-    this.state = state
-    this.isRefusal = isRefusal
+    this.fault = known
+  }
+
+  /** The fault in the words of a log message. */
+  get state(): string {
+    return states[this.fault]
   }
 }
 
@@ -734,7 +751,7 @@ export class StoreUntouched extends StoreUnreachable {
 /** The backend is reachable, but too busy for this command: nothing was written. */
 export class StoreBusy extends StoreUntouched {
   override readonly name = 'StoreBusy'
-  override readonly state = 'store busy'
+  override readonly fault = 'busy'
   override readonly message = 'the store is busy'
 }
 
@@ -743,7 +760,7 @@ export class StoreBusy extends StoreUntouched {
  */
 export class StoreDegraded extends StoreUnreachable {
   override readonly name = 'StoreDegraded'
-  override readonly state = 'store not trusted'
+  override readonly fault = 'degraded'
   override readonly message: string
   override readonly isUndone: boolean
   /** What the operator must do, without a full stop. */

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { apiRows, routes } from '../../../src/admin/routes.ts'
 import { AdminServer } from '../../../src/admin/server.ts'
+import { apiFaults } from '../../../src/errors/catalogue/api-faults.ts'
 import { type Store, StoreBusy, StoreUnreachable, StoreUntouched } from '../../../src/store/contract/store.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import { thorough } from '../../help/thorough.ts'
@@ -290,6 +291,19 @@ test('a write that a full disk refused is 503, and the message does not call the
   const message =
     'The store refuses writes, and /readyz says why: check whether the change was made, then retry'
   assert.deepEqual([status, json.errors], [503, [{ code: 10503, message }]])
+  assert.ok(Number(headers.get('retry-after')) > 0)
+})
+
+test('a write that was not confirmed is 503, and the message says that it may have been made', async t => {
+  const { ask } = await startApi(t, store => ({
+    ...proxyOf(store),
+    gateways: { insert: () => Promise.reject(new StoreUnreachable({ code: 'UNCONFIRMED' })) } as never,
+  }))
+  const { status, headers, json } = await ask('POST', '/ai-gateway/gateways', { body: { id: 'a' } })
+  assert.deepEqual(
+    [status, json.errors],
+    [503, [{ code: 10503, message: apiFaults.store_unconfirmed.sentence }]],
+  )
   assert.ok(Number(headers.get('retry-after')) > 0)
 })
 

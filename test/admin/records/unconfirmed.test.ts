@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { replicates, startRedis } from '../../help/redis.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'
 import { gatewayOf, startApi } from '../api.ts'
+import { apiFaults } from '../../../src/errors/catalogue/api-faults.ts'
 import { apiRows, plainRows, userRows } from '../../../src/admin/routes.ts'
 import { zoneRows } from '../../../src/admin/zones/routes.ts'
 import { Sessions } from '../../../src/people/sessions/sessions.ts'
@@ -175,6 +176,26 @@ test('a request that conflicts with an unconfirmed write is 503 until that is co
   assert.deepEqual([await rename(), await rename()], [503, 503])
   replica.cont()
   assert.deepEqual([await rotate(), await rename()], [409, 412])
+})
+
+test('an unconfirmed creation is said to be one, and made once for the same Idempotency-Key', async t => {
+  const { ask, replica } = await start(t)
+  const create = () =>
+    ask('POST', '/oauth_clients', { body: bodyOfClient(), headers: { 'idempotency-key': 'once' } })
+  const count = async () => (await ask('GET', '/oauth_clients')).json.result.length
+  replica.stop()
+  for (let i = 0; i < 2; i++) {
+    const { status, headers, json } = await create()
+    assert.deepEqual(
+      [status, json.errors],
+      [503, [{ code: 10503, message: apiFaults.store_unconfirmed.sentence }]],
+    )
+    assert.ok(Number(headers.get('retry-after')) > 0)
+  }
+  assert.equal(await count(), 1, 'it was made')
+  replica.cont()
+  assert.equal((await create()).status, 200)
+  assert.equal(await count(), 1)
 })
 
 test('a change that an unconfirmed write has made already is 503 until that is confirmed', async t => {

@@ -91,6 +91,8 @@ const denial = 'Redis refuses them: NOPERM'
 
 const slowDisk = 'the Redis disk is too slow to confirm writes'
 
+const replaced = 'the primary was replaced meanwhile'
+
 const onlyProof: Work = { script: null, keys: [], args: [], isForDisk: true }
 
 export class DurableWrites {
@@ -304,7 +306,7 @@ export class DurableWrites {
   /** Sends scripts and their proof in one piece, and returns the reply to each script. */
   async #write(asks: readonly Ask[]): Promise<readonly unknown[]> {
     const { needed, epoch } = this.#replicas
-    if (needed === null || this.#settings === null) throw new StoreUntouched(unconfirmed())
+    if (needed === null || this.#settings === null) throw new StoreUntouched(unready())
     const { timeout } = this.#options
     const needsDisk = waitsForDisk(this.#settings)
     const disk = needsDisk && asks.some(({ isForDisk }) => isForDisk)
@@ -322,7 +324,7 @@ export class DurableWrites {
     const [replies, proofs] = [results.slice(0, asks.length), results.slice(asks.length + marked.length)]
     if (isMoved(proofs[0])) return this.#follow(replies)
     if (proofs.length > 0) await this.#expectProof(proofs, { isAsked, isWatched, needed })
-    if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed())
+    if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed(replaced))
     if (seen === null) return replies
     const mark = results[asks.length]
     const isConfirmed = disk || !needsDisk
@@ -358,7 +360,7 @@ export class DurableWrites {
     const last = isWatched ? await this.#watch(facts) : facts
     const { history } = before === null ? last : await this.#awaitAll(last, before.offset, confirmed)
     // Another history: the server was a replica in between, and may have lost earlier writes.
-    if (before !== null && before.history !== history) throw new StoreUnreachable(unconfirmed())
+    if (before !== null && before.history !== history) throw new StoreUnreachable(unconfirmed(replaced))
     this.#refusal = this.#denied.size > 0 ? denial : null
     if (needed > 0 && before !== null) this.#noteReach(before)
   }
@@ -441,7 +443,7 @@ export class DurableWrites {
     throw isReply(reply) ? this.#refuse(refusalOf(reason), reason) : new StoreUnreachable(reason)
   }
 
-  #refuse(refusal: string, reason = unconfirmed()): StoreUnreachable {
+  #refuse(refusal: string, reason = unconfirmed(refusal)): StoreUnreachable {
     this.#refusal = refusal
     return new StoreUnreachable(reason)
   }
@@ -466,8 +468,14 @@ function refusalOf({ message }: Error): string {
   return `Redis refuses them: ${message}`
 }
 
-function unconfirmed(): Error {
-  return Object.assign(new Error('UNCONFIRMED'), { code: 'UNCONFIRMED' })
+/** Written, as far as is known, but not proved to be kept: `why` names what is missing. */
+function unconfirmed(why = 'UNCONFIRMED'): Error {
+  return Object.assign(new Error(why), { code: 'UNCONFIRMED' })
+}
+
+/** Nothing was sent, since it is not known yet what has to confirm writes. */
+function unready(): Error {
+  return Object.assign(new Error('UNREADY'), { code: 'UNREADY' })
 }
 
 function ignore(): void {}

@@ -160,7 +160,9 @@ export class WriteQueue {
 
   #away(cause: unknown): StoreUnreachable {
     this.#options.report(cause)
-    return isTorn(cause) ? new StoreUnreachable(named(cause)) : new StoreUntouched(named(cause))
+    return isTorn(cause)
+      ? new StoreUnreachable(named(cause), 'unconfirmed')
+      : new StoreUntouched(named(cause))
   }
 
   #refusal(reason: WriteRefusal, cause?: unknown): StoreBusy {

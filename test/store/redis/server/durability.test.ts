@@ -251,10 +251,15 @@ test('a response that no replica has is not returned again before one has it', a
   const store = await openRedis(t, primary.url, 3_000)
   const client = oauthClient()
   const response = storedResponse({ account: client.account })
+  const unconfirmed = {
+    name: 'StoreUnreachable',
+    message: 'store did not confirm (0 of 1 replica confirms writes)',
+    ...{ fault: 'unconfirmed', reason: 'UNCONFIRMED', isUndone: false },
+  }
   replica.stop()
-  await assert.rejects(store.oauthClients.insert(client, { response }), StoreUnreachable)
-  await assert.rejects(store.responses.get(response.account, response.key), StoreUnreachable)
-  await assert.rejects(store.confirm(), StoreUnreachable)
+  await assert.rejects(store.oauthClients.insert(client, { response }), unconfirmed)
+  await assert.rejects(store.responses.get(response.account, response.key), unconfirmed)
+  await assert.rejects(store.confirm(), unconfirmed)
   replica.cont()
   assert.deepEqual(await store.responses.get(response.account, response.key), response)
   await store.confirm()
