@@ -10,6 +10,8 @@ export class CountersWatch {
   readonly #counters: Counters
   readonly #log: Logger | null
   #isPaused = false
+  /** The code of the last failure; null if there was none since the store counted in time. */
+  #reason: string | null = null
   #quietUntil = Number.NEGATIVE_INFINITY
   #isLogged = false
   #overflowQuietUntil = Number.NEGATIVE_INFINITY
@@ -27,21 +29,24 @@ export class CountersWatch {
     return this.#isPaused || this.isUnreachable
   }
 
-  /** Starts a pause, during which one report at a time probes the store. */
-  pause(): void {
+  /** Starts a pause, in which one report at a time probes the store; without a reason, it was too slow. */
+  pause(reason: string | null = null): void {
     this.#isPaused = true
+    this.#reason = reason
   }
 
   fail(error: unknown): void {
-    this.pause()
-    if (!(error instanceof StoreUnreachable)) this.#log?.error({ err: error }, 'counting rate limits failed')
+    if (error instanceof StoreUnreachable) return this.pause(error.reason ?? error.state)
+    this.pause('internal error')
+    this.#log?.error({ err: error }, 'counting rate limits failed')
   }
 
   lose(now: number): void {
     if (this.#isLogged || now < this.#quietUntil) return
     this.#isLogged = true
     this.#quietUntil = now + quiet
-    this.#log?.warn('rate limit store too slow or unreachable, counting locally')
+    const reason = this.#reason ?? (this.isUnreachable ? 'store unreachable' : 'ETIMEDOUT')
+    this.#log?.warn({ reason }, 'rate limits no longer shared with other processes, counting locally')
   }
 
   overflow(now: number, limit: string): void {
@@ -53,6 +58,7 @@ export class CountersWatch {
   /** Only a reply that was fast enough for requests to wait for ends a pause. */
   hear(): void {
     this.#isPaused = false
+    this.#reason = null
     if (!this.#isLogged) return
     this.#isLogged = false
     this.#log?.info('rate limits shared with other processes again')

@@ -241,6 +241,8 @@ test('keys in the store contain nothing that clients send', async () => {
   assert.notEqual(counters.asks[0]!.key, counters.asks[1]!.key)
 })
 
+const countingLocally = 'rate limits no longer shared with other processes, counting locally'
+
 test('while the store is unreachable no request waits, and the process counts on locally', async () => {
   const counters = new SteeredCounters()
   const { limiter, clock, metrics, lines } = setUp({ counters })
@@ -254,9 +256,25 @@ test('while the store is unreachable no request waits, and the process counts on
   clock.advance(62_000)
   assert.equal(await spendAll(limiter, five, 9), 5)
   assert.deepEqual(
-    lines.map(({ msg }) => msg),
-    ['rate limit store too slow or unreachable, counting locally'],
+    lines.map(({ msg, reason }) => [msg, reason]),
+    [[countingLocally, 'store unreachable']],
   )
+})
+
+test('the log says why the store does not count: a full disk, or no reply in time', async () => {
+  for (const [mode, code] of [
+    ['fail', 'SQLITE_FULL'],
+    ['hold', 'ETIMEDOUT'],
+  ] as const) {
+    const counters = new SteeredCounters()
+    const { limiter, lines } = setUp({ counters })
+    counters.mode = mode
+    counters.code = code
+    assert.equal((await limiter.spend(five, 'key')).isAllowed, true)
+    const [told] = lines
+    assert.deepEqual([lines.length, told!.msg, told!.reason], [1, countingLocally, code])
+    counters.release()
+  }
 })
 
 test('when the store is back, what was let in meanwhile is reported, as far as it still counts', async () => {

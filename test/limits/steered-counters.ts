@@ -11,6 +11,8 @@ export class SteeredCounters implements Counters {
   isUnreachable = false
   /** Whether questions fail, or are kept waiting. */
   mode: 'answer' | 'fail' | 'hold' = 'answer'
+  /** Of the failures. */
+  code = 'ECONNREFUSED'
   /** What other processes have counted. */
   others = 0
   readonly #counts = new Map<string, number>()
@@ -18,7 +20,7 @@ export class SteeredCounters implements Counters {
 
   async spend(ask: CounterAsk): Promise<CounterReply> {
     this.asks.push(ask)
-    if (this.mode === 'fail') throw new StoreUnreachable()
+    if (this.mode === 'fail') throw new StoreUnreachable({ code: this.code })
     if (this.mode === 'hold') await new Promise<void>(resolve => void this.#held.push(resolve))
     const before = (this.#counts.get(ask.key) ?? 0) + ask.done
     const granted = Math.max(0, Math.min(ask.wanted, ask.limit - before - this.others))

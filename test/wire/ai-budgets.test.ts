@@ -424,6 +424,7 @@ for (const whenUnreachable of ['closed', 'open'] as const)
       text,
       /The gateway has a spend limit of \$[\d.]+ a day \(all\), and what is spent of it cannot be counted/,
     )
+    assert.match(text, /tell the operator of the gateway: its store is unreachable or takes no changes\./)
     // It is not the limit that is too low.
     assert.ok(!ai.edge.tallies.some(({ kind }) => kind === 'budget'))
   })

@@ -270,7 +270,7 @@ function uncounted(rule: BudgetRule): Refusal {
     heading: errorRows.service_unavailable.title,
     detail: `The ${rule.owner} has a spend limit of ${inWords(rule)}, and what is spent of it cannot be counted right now. Your request was not sent to a provider.`,
     guidance:
-      '**Wait and retry.** Try again no sooner than {retry_after} s from now. If the error persists, tell the operator of the gateway: its store is unreachable.',
+      '**Wait and retry.** Try again no sooner than {retry_after} s from now. If the error persists, tell the operator of the gateway: its store is unreachable or takes no changes.',
     isOfRequest: true,
   }
   return refuse('service_unavailable', { wording }, { code: `spend limit ${nameOf(rule)} not counted` })
