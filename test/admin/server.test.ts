@@ -147,6 +147,25 @@ test('CONNECT is refused with 405, and told what is allowed', async t => {
   assert.match(refused, /"code":7001/)
 })
 
+test('a method that the server does not know is 501, and bytes that are no request stay 400', async t => {
+  const { port } = await startAdmin(t)
+  const rest = '/healthz HTTP/1.1\r\nHost: a\r\n\r\n'
+  for (const method of ['BREW', 'get', 'GETX', 'DESCRIBE', "!#$%&'*+-.^_`|~09az"]) {
+    const refused = await send(port, `${method} ${rest}`)
+    assert.match(refused, /^HTTP\/1\.1 501 Not Implemented\r\n/, method)
+    const message = 'Unknown method; use GET, HEAD, POST, PUT, PATCH, DELETE'
+    assert.deepEqual(JSON.parse(refused.slice(refused.indexOf('{'))).errors, [{ code: 7001, message }])
+  }
+  for (const bytes of [
+    'BREW',
+    'BREW /\r\n\r\n',
+    'B(EW / HTTP/1.1\r\n\r\n',
+    'BREW / HTTP/2.0\r\n\r\n',
+    '\x16\x03\x01\x00',
+  ])
+    assert.match(await send(port, bytes), /^HTTP\/1\.1 400 /, bytes)
+})
+
 test('a face gets the whole requests below its paths, and the table all others', async t => {
   const { server, url } = await startAdmin(t)
   const face: SidePortApp = {

@@ -39,7 +39,7 @@ const info = {
 Responses have an envelope: \`success\`, \`errors\`, \`messages\`, \`result\`, and \`result_info\` with a page of a list. All mistakes of a request are reported at once; those
 of a body point to their place with \`source.pointer\` (RFC 6901). Unknown members and query parameters are rejected by name.
 
-An unknown path is 404 with code ${apiFaults.no_route.code}. A method that a path does not allow is 405 with code ${apiFaults.method_not_allowed.code} and \`Allow\`. HEAD works as GET, without the body. Bytes that
+An unknown path is 404 with code ${apiFaults.no_route.code}. A method that a path does not allow is 405 with code ${apiFaults.method_not_allowed.code} and \`Allow\`, and one that the server does not know is 501 with the same code. HEAD works as GET, without the body. Bytes that
 are not a valid HTTP/1.1 request are 400, a header section that is too large is 431, both with code ${apiFaults.no_request.code}.`,
 } as const
 

@@ -93,6 +93,12 @@ export const apiFaults = {
     sentence: (allow: string) => `Method not allowed; use ${allow}`,
     when: 'The path does not allow the method.',
   },
+  unknown_method: {
+    code: 7001,
+    status: 501,
+    sentence: (known: string) => `Unknown method; use ${known}`,
+    when: 'The server does not know the method.',
+  },
   no_web_socket: {
     code: 7001,
     status: 426,
