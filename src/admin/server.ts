@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
-import { Readable } from 'node:stream'
+import { type Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createServer, lingerBehindResponses } from '../net/http/node-http.ts'
 import { freeDescriptors } from '../net/socket/descriptors.ts'
@@ -187,8 +187,11 @@ export class AdminServer {
     serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
     idle = new Set<Socket>(),
   ): Server {
+    /** The last of each connection. */
+    const responses = new WeakMap<Duplex, ServerResponse>()
     const server = createServer(limits, (request, response) => {
       const { socket } = request
+      responses.set(socket, response)
       this.#fresh.delete(socket)
       idle.delete(socket)
       response.once('close', () => {
@@ -208,8 +211,19 @@ export class AdminServer {
       })
     })
     server.on('drop', () => this.refused())
-    server.on('clientError', (error, socket) => refuseBytes(error, socket, limits.maxHeaderSize))
-    server.on('connect', (_, socket) => refuseTunnel(socket))
+    /** Behind a whole request, the response to that comes first: clients would take one for the other. */
+    const inTurn = (socket: Duplex, refuse: () => void) => {
+      const before = responses.get(socket)
+      if (before?.req.complete === true && !before.writableFinished) before.once('close', refuse)
+      else refuse()
+    }
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      const refuse = () => refuseBytes(error, socket, limits.maxHeaderSize)
+      // A connection that failed takes no response.
+      if (error.code?.startsWith('HPE_') === true) inTurn(socket, refuse)
+      else refuse()
+    })
+    server.on('connect', (_, socket) => inTurn(socket, () => refuseTunnel(socket)))
     // A failure to listen is reported to the caller of `listen`.
     server.on('error', error => server.listening && this.#bug(error))
     return server

@@ -166,6 +166,20 @@ test('a method that the server does not know is 501, and bytes that are no reque
     assert.match(await send(port, bytes), /^HTTP\/1\.1 400 /, bytes)
 })
 
+test('what is refused behind other requests is refused after their responses', async t => {
+  const { port } = await startAdmin(t)
+  const good = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'
+  for (const [bad, status] of [
+    ['BREW / HTTP/1.1\r\nHost: a\r\n\r\n', 501],
+    ['hello\r\n\r\n', 400],
+    ['CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n', 405],
+  ] as const) {
+    const responses = await send(port, `${good}${good}${bad}`)
+    const statuses = [...responses.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
+    assert.deepEqual(statuses, [200, 200, status], bad)
+  }
+})
+
 test('a face gets the whole requests below its paths, and the table all others', async t => {
   const { server, url } = await startAdmin(t)
   const face: SidePortApp = {
