@@ -29,12 +29,26 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   ['conformance/http2.ts --target apache', /^--target must be one of gatehouse, /],
   ['conformance/store-history.ts --rounds all', /^--rounds must be a whole number from 1, not all\n$/],
   ['conformance/store-history.ts --fault rain', /^unknown fault rain; there are: /],
+  [
+    'REDIS_SERVER=/nowhere/redis conformance/store-history.ts',
+    /^\/nowhere\/redis is no Redis that starts: install one, or name it in REDIS_SERVER\n$/,
+  ],
+  ['REDIS_SERVER=true conformance/store-history.ts', /^true is no Redis that starts: /],
+  ['FUZZ_CONNECTIONS=5 fuzz/onward.test.ts', /^FUZZ_CONNECTIONS must be a whole number from 50, not 5\n$/],
+  [
+    'FUZZ_CONNECTIONS=many fuzz/onward.test.ts',
+    /^FUZZ_CONNECTIONS must be a whole number from 50, not many\n$/,
+  ],
+  ['FUZZ_SEED=x fuzz/onward.test.ts', /^FUZZ_SEED must be a whole number from 0, not x\n$/],
 ]
 
 for (const [command, message] of mistakes)
   test(`${command} is refused`, async () => {
-    const [file, ...options] = command.split(' ')
-    const child = spawn(process.execPath, [join(root, 'test', file!), ...options], { cwd: root })
+    const words = command.split(' ')
+    const variables = words.filter(word => /^[A-Z_]+=/.test(word)).map(word => word.split('='))
+    const [file, ...options] = words.slice(variables.length)
+    const env = { ...process.env, ...Object.fromEntries(variables) }
+    const child = spawn(process.execPath, [join(root, 'test', file!), ...options], { cwd: root, env })
     const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit'), text(child.stdout)])
     assert.match(said, message)
     assert.equal(code, 2)

@@ -5,6 +5,7 @@
 // and what contradicts. Ends with code 1 then.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { countOf, giveUp, optionsOfCommand, seedOf } from '../help/command-options.ts'
 import { randomOf } from '../help/random.ts'
@@ -14,7 +15,7 @@ import { Clients } from './store-history/clients.ts'
 import { blackout, breakThings, faults, isWhole, stateOf } from './store-history/faults.ts'
 import { History, lineOf } from './store-history/history.ts'
 import { enterNetwork } from './store-history/namespaces.ts'
-import { settle } from './store-history/servers.ts'
+import { redisServer, settle } from './store-history/servers.ts'
 
 const { values } = optionsOfCommand({
   options: {
@@ -31,6 +32,8 @@ if (fault !== undefined && !Object.hasOwn(faults, fault))
 const rounds = countOf('--rounds', values.rounds)
 const firstSeed = seedOf('--seed', values.seed)
 const names = fault === undefined ? Object.keys(faults) : [fault]
+const isServer = /\bserver v=/.test(spawnSync(redisServer, ['--version'], { encoding: 'utf8' }).stdout ?? '')
+if (!isServer) giveUp(`${redisServer} is no Redis that starts: install one, or name it in REDIS_SERVER`)
 
 await enterNetwork()
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { countOf, seedOf } from '../help/command-options.ts'
 import { startEdge } from '../help/edge.ts'
 import { startOrigin } from '../help/origin.ts'
 import { readInputs } from './engine/corpus-file.ts'
@@ -23,8 +24,11 @@ import { randomOf } from './target.ts'
 import { readRequests, target } from './targets/http1-requests.ts'
 import { readResponse, target as responseTarget } from './targets/http1-responses.ts'
 
-/** Connections of clients, and the seed that they are made from. */
 const { FUZZ_CONNECTIONS = '50', FUZZ_SEED = '1' } = process.env
+/** Connections of clients: of fewer, too little might be accepted to show anything. */
+const connections = countOf('FUZZ_CONNECTIONS', FUZZ_CONNECTIONS, 50)
+/** What they are made from. */
+const seed = seedOf('FUZZ_SEED', FUZZ_SEED)
 
 /** Wider than those of any edge. */
 const limits = { url: 65_536, headerSection: 65_536, headers: 10_000 }
@@ -86,10 +90,10 @@ function comparable({ method, target, fields, body }: Request): unknown {
 test('requests are sent on so that all readers agree on them', async t => {
   const origin = await startNodeOrigin(t)
   const edge = await startEdge(t, [`http://127.0.0.1:${origin.port}`], { zone: { isDefault: true } })
-  const inputs = accepted(Number(FUZZ_SEED)).take(Number(FUZZ_CONNECTIONS))
+  const inputs = accepted(seed).take(connections)
   for (const input of inputs) await sendTo(edge.port, input)
   assert.deepEqual(origin.refusals, [])
-  assert.ok(origin.requests.length > Number(FUZZ_CONNECTIONS) / 2, `only ${origin.requests.length} requests`)
+  assert.ok(origin.requests.length > connections / 2, `only ${origin.requests.length} requests`)
   const readers = { python: pythonReader(), nginx: await nginxReader(t) }
   for (const [name, read] of Object.entries(readers)) {
     if (read === null) t.diagnostic(`${name} is not installed`)
@@ -108,13 +112,13 @@ test('responses are sent on so that all readers agree on them', async t => {
   })
   const edge = await startEdge(t, [origin.url], { zone: { isDefault: true } })
   const received: Buffer[] = []
-  for (sent of responses(Number(FUZZ_SEED)).take(Number(FUZZ_CONNECTIONS)))
+  for (sent of responses(seed).take(connections))
     received.push(await sendTo(edge.port, latin1('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')))
   const readByNode = await responseByNode(t)
   const read: (Response | null)[] = []
   for (const bytes of received) read.push(await readByNode(bytes))
   const count = read.filter(response => response?.status !== 520).length
-  assert.ok(count > Number(FUZZ_CONNECTIONS) / 4, `only ${count} responses`)
+  assert.ok(count > connections / 4, `only ${count} responses`)
   const readByPython = responsesByPython()
   if (readByPython !== null)
     for (const [i, theirs] of readByPython(received).entries())

@@ -13,11 +13,11 @@ export function optionsOfCommand<const T extends ParseArgsConfig>(
   }
 }
 
-/** Reads a whole number that is at least 1, or ends the process. */
-export function countOf(option: string, value: string): number {
-  return /^[1-9]\d*$/.test(value) && Number.isSafeInteger(Number(value))
+/** Reads a whole number that is at least `least`, or ends the process. */
+export function countOf(option: string, value: string, least = 1): number {
+  return /^[1-9]\d*$/.test(value) && Number.isSafeInteger(Number(value)) && Number(value) >= least
     ? Number(value)
-    : giveUp(`${option} must be a whole number from 1, not ${value}`)
+    : giveUp(`${option} must be a whole number from ${least}, not ${value}`)
 }
 
 /** Reads a whole number that is at least 0, or ends the process. */

@@ -15,6 +15,9 @@ import { CountingProvider } from './calls.ts'
 import { Disk } from './disk.ts'
 import { type Machine, Network } from './namespaces.ts'
 
+/** The program of each server and Sentinel. */
+export const redisServer = process.env.REDIS_SERVER || 'redis-server'
+
 /** A Redis or a Sentinel on a machine of the network. */
 export class Server {
   readonly machine: Machine
@@ -201,7 +204,7 @@ async function startServer(
     ...(primary === null ? [] : [`replicaof ${primary.address} ${serverPort}`]),
   ]
   writeFileSync(file, lines.join('\n'))
-  const args = [process.env.REDIS_SERVER ?? 'redis-server', file]
+  const args = [redisServer, file]
   return begin(t, new Server(machine, disk, serverPort, args))
 }
 
@@ -218,7 +221,7 @@ async function startSentinel(t: TestContext, machine: Machine, primary: Machine)
     'sentinel parallel-syncs main 2',
   ]
   writeFileSync(file, lines.join('\n'))
-  const args = [process.env.REDIS_SERVER ?? 'redis-server', file, '--sentinel']
+  const args = [redisServer, file, '--sentinel']
   return begin(t, new Server(machine, disk, sentinelPort, args))
 }
 
