@@ -120,8 +120,6 @@ export class CertificateOrders {
     let lease: Lease | null = null
     try {
       this.#restUntil = await this.#accounts.restUntil(config)
-      const now = this.#options.clock.now()
-      if (restOf(this.#restUntil, now) > now) return
       lease = await this.#take(host)
       if (lease === null) return
       await this.#work(lease, config)
