@@ -15,20 +15,31 @@ import {
 import { StoreUnreachable } from '../../src/store/contract/store.ts'
 import type { Process, World } from './world.ts'
 
-/** `odd`: it finds challenges invalid that are not. */
-export type AuthorityState = 'fine' | 'slow' | 'down' | 'failing' | 'busy' | 'odd'
+/** `odd`: it finds challenges invalid that are not; `stuck`: it forgets orders that it has taken. */
+export type AuthorityState = 'fine' | 'slow' | 'down' | 'failing' | 'busy' | 'odd' | 'stuck'
 
 interface Order {
   readonly url: string
   readonly host: string
   readonly token: string
   readonly account: string
+  readonly placedAt: number
   status: AuthorityOrder['status']
   chain: string | null
 }
 
+export interface Check {
+  readonly host: string
+  readonly token: string
+  readonly wanted: string
+  /** Who asks for the check. */
+  readonly process: Process
+  /** When the order was placed, in ms of the world. */
+  readonly placedAt: number
+}
+
 /** Whether a machine that the authority reaches at random responds to a challenge. */
-type Validate = (host: string, token: string, keyAuthorization: string) => boolean
+type Validate = (check: Check) => boolean
 
 const hour = 3_600_000
 const keys = Array.from({ length: 40 }, () => generateKeyPairSync('ec', { namedCurve: 'P-256' }))
@@ -44,6 +55,7 @@ export class SimulatedAuthority {
   readonly #world: World
   readonly #validate: Validate
   readonly #orders: Order[] = []
+  readonly #stuck = new Set<Order>()
   #serial = 0
   #nextKey = 0
 
@@ -87,7 +99,8 @@ export class SimulatedAuthority {
     this.ordered(host, process)
     const token = `t${this.#orders.length}`
     const url = `/orders/${this.#orders.length}`
-    this.#orders.push({ url, host, token, account, status: 'pending', chain: null })
+    const placedAt = this.#world.time
+    this.#orders.push({ url, host, token, account, placedAt, status: 'pending', chain: null })
     return this.view(url)
   }
 
@@ -104,11 +117,13 @@ export class SimulatedAuthority {
     return [{ status: found, challenges: [{ type: 'http-01', url, token, problem: detail }] }]
   }
 
-  respond(url: string, key: string): void {
+  respond(url: string, key: string, process: Process): void {
     const order = this.#orderAt(url)
     const check = () => {
-      if (order.status !== 'pending') return
-      const isRight = this.#validate(order.host, order.token, authorizationOf(order.token, key))
+      if (order.status !== 'pending' || this.#forgets(order)) return
+      const { host, token, placedAt } = order
+      const wanted = authorizationOf(token, key)
+      const isRight = this.#validate({ host, token, wanted, process, placedAt })
       order.status = isRight && !(this.state === 'odd' && this.#world.maybe()) ? 'ready' : 'invalid'
       this.#world.note(`the order for ${order.host} is ${order.status}`)
     }
@@ -120,6 +135,7 @@ export class SimulatedAuthority {
     if (order.status !== 'ready') throw problem('orderNotReady', 403)
     order.status = 'processing'
     const issue = () => {
+      if (this.#forgets(order)) return
       order.chain = certificateFor(order.host, key, {
         serial: ++this.#serial,
         notBefore: this.#world.outside.clock.now() - hour,
@@ -146,6 +162,16 @@ export class SimulatedAuthority {
     const retryAfter = world.below(20) * 60_000
     world.note(`the authority asks for a pause of ${retryAfter} ms`)
     throw new AcmeProblem({ type: 'rateLimited', detail: 'too many', status: 429, retryAfter })
+  }
+
+  /** Whether it has forgotten an order. */
+  get isStuck(): boolean {
+    return this.#stuck.size > 0
+  }
+
+  #forgets(order: Order): boolean {
+    if (this.state === 'stuck') this.#stuck.add(order)
+    return this.#stuck.has(order)
   }
 
   #delay(): number {
@@ -201,7 +227,7 @@ class Connection implements Authority {
   }
 
   respond({ url }: { readonly url: string }): Promise<void> {
-    return this.#ask(() => this.#authority.respond(url, this.#key))
+    return this.#ask(() => this.#authority.respond(url, this.#key, this.#process))
   }
 
   finalize({ url }: AuthorityOrder, _: string, key: string): Promise<void> {

@@ -3,8 +3,10 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { type AutomaticTls, Challenges, nothingAutomatic } from '../../src/certificates/acme/automatic.ts'
+import { isRateLimited } from '../../src/certificates/acme/certificate-state.ts'
 import { KnownCertificates } from '../../src/certificates/acme/known-certificates.ts'
 import { CertificateOrders } from '../../src/certificates/acme/orders.ts'
+import { restOf } from '../../src/certificates/acme/schedule.ts'
 import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
 import type { AcmeConfig } from '../../src/config/model/config.ts'
 import type { Logger } from '../../src/log/log.ts'
@@ -17,7 +19,7 @@ import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { SqliteRecords } from '../../src/store/sqlite/records.ts'
 import { SqliteResponses } from '../../src/store/sqlite/stored-responses.ts'
 import { Certificate } from '../../src/tls/certificate.ts'
-import { type AuthorityState, SimulatedAuthority } from './acme.ts'
+import { type Check, SimulatedAuthority } from './acme.ts'
 import { ChangeStream } from './change-stream.ts'
 import { type Outcome, type Process, World } from './world.ts'
 
@@ -28,6 +30,15 @@ const patience = 45_000
 /** Ms for which an authority may be left alone, whatever it asks for, and the longest pause after failures. */
 const maxRest = 15 * minute
 const maxPause = 7 * hour
+/** Ms in which a machine takes a host once it has looked whether its authority may be asked. */
+const glance = 10_000
+/** Ms in which a machine gives an attempt up that gets nowhere, and after which it gives up the order. */
+const maxAttempt = 5 * minute
+const maxAge = 24 * hour
+/** Ms in which an operator gets no second certificate for a host. */
+const leastAge = hour
+/** The part of its life that is left to a certificate at its renewal, while everything works. */
+const reserve = 1 / 10
 
 const log = { info: () => {}, warn: () => {}, error: () => {} } as unknown as Logger
 const secrets = new SecretKeys(Buffer.alloc(32, 1))
@@ -36,6 +47,7 @@ const config: AcmeConfig = {
   ...{ directory: 'https://authority.example', email: null, termsAgreed: true, binding: null, ca: null },
   ...{ challenges: ['http-01'], hosts },
 } as unknown as AcmeConfig
+const states = ['fine', 'fine', 'slow', 'down', 'failing', 'busy', 'odd', 'stuck'] as const
 
 interface Machine {
   readonly process: Process
@@ -43,6 +55,14 @@ interface Machine {
   readonly known: KnownCertificates
   readonly orders: CertificateOrders
   served: AutomaticTls
+  /** Whether a process of it is late to hear what is served. */
+  isSharing: boolean
+}
+
+interface Holder {
+  readonly process: Process
+  readonly takenAt: number
+  readonly wroteAt: number
 }
 
 /** One store for all schedules, which is emptied between them. */
@@ -67,9 +87,15 @@ class Schedule {
   readonly #accounts: Records<AcmeAccount>
   readonly #certificates: Records<HostCertificate>
   readonly #machines: Machine[] = []
-  /** By the name of a holder and a host: whose process it is, and when it wrote last. */
-  readonly #holders = new Map<string, { readonly process: Process; wroteAt: number }>()
-  readonly #may: Readonly<Record<'crash' | 'cut' | 'pause' | 'fail', boolean>>
+  /** By the name of a holder and a host. */
+  readonly #holders = new Map<string, Holder>()
+  /** By host: who is at work on it. */
+  readonly #atWork = new Map<string, Process>()
+  readonly #may: Readonly<Record<'crash' | 'cut' | 'pause' | 'fail' | 'renew' | 'startAtOnce', boolean>>
+  /** The part of what is served that takes processes seconds to hear. */
+  #late: number
+  /** Whether nothing but certificates that have to be renewed happens. */
+  #isQuiet = false
   #jumpedAt = Number.NEGATIVE_INFINITY
   /** When the authority got its last pause, in ms of the world. */
   #restedAt = Number.NEGATIVE_INFINITY
@@ -82,18 +108,7 @@ class Schedule {
     const ledgers = { changes: this.#stream.asLedger, responses, audit: new SqliteAudit(db) }
     this.#accounts = new SqliteRecords<AcmeAccount>(db, ledgers, { name: 'acme_account' })
     this.#certificates = new SqliteRecords<HostCertificate>(db, ledgers, { name: 'certificate' })
-    this.authority = new SimulatedAuthority(world, (host, token, wanted) => {
-      const machine = world.pick(this.#machines.filter(({ process }) => process.isAlive && !process.isPaused))
-      const response = machine && new Challenges(machine.served.challenges).responseTo(host, token)
-      if (
-        response !== wanted &&
-        // An order from before hours that passed at once may have been given up.
-        world.time - this.#jumpedAt > patience &&
-        this.#machines.every(({ process }) => !process.isAlive || world.isWell(process, patience))
-      )
-        world.fault(`${machine?.process.name} does not respond to the challenge for ${host}`)
-      return response === wanted
-    })
+    this.authority = new SimulatedAuthority(world, check => this.#responds(check))
     this.authority.life = [8 * 24 * hour, 90 * 24 * hour][world.below(2)]!
     this.authority.ordered = (host, process) => void this.#judgeOrder(host, process)
     const { network } = world
@@ -101,15 +116,17 @@ class Schedule {
     network.lost = world.maybe(0.4) ? 0.03 : 0
     network.repeated = world.maybe(0.3) ? 0.1 : 0
     this.#stream.lostNotices = world.maybe(0.3) ? 0.5 : 0
+    this.#late = world.maybe(0.4) ? 0.3 : 0
     this.#may = {
-      ...{ crash: world.maybe(), cut: world.maybe(), pause: world.maybe(0.3), fail: world.maybe(0.7) },
+      ...{ crash: world.maybe(), cut: world.maybe(), pause: world.maybe(), fail: world.maybe(0.7) },
+      ...{ renew: world.maybe(), startAtOnce: world.maybe() },
     }
   }
 
   async run(): Promise<void> {
     const world = this.#world
     const count = 1 + world.below(3)
-    for (let i = 0; i < count; i++) await this.#start()
+    for (let i = 0; i < count; i++) await this.#start(this.#may.startAtOnce ? 0 : 1_000)
     const length = 15 + world.below(25)
     for (let i = 0; i < length && world.faults.length === 0; i++) {
       await this.#next()
@@ -122,11 +139,12 @@ class Schedule {
 
   async #next(): Promise<void> {
     const world = this.#world
-    const machine = world.pick(this.#machines.filter(({ process }) => process.isAlive))!
+    for (const { process } of this.#machines)
+      if (process.isAlive && process.isPaused && world.maybe(0.3)) world.resume(process)
+    const machine = this.#nextMachine()
     const { process } = machine
     const dice = world.below(100)
     if (dice < 20 && this.#may.fail) {
-      const states: readonly AuthorityState[] = ['fine', 'fine', 'slow', 'down', 'failing', 'busy', 'odd']
       this.authority.state = world.pick(states)!
       world.note(`the authority is ${this.authority.state}`)
     } else if (dice < 32 && this.#may.crash) {
@@ -136,9 +154,32 @@ class Schedule {
       await this.#start()
       await this.#stop(machine)
     } else if (dice < 48 && this.#may.cut) await this.#cut(machine)
-    else if (dice < 54 && this.#may.pause) process.isPaused ? world.resume(process) : world.pause(process)
+    else if (dice < 58 && this.#may.pause) process.isPaused ? world.resume(process) : world.pause(process)
     else if (dice < 75) this.#letTimePass((world.random() ** 2 * this.authority.life) / 2)
     else if (dice < 82) this.#letTimePass(world.random() * hour)
+    else if (dice < 92 && this.#may.renew) await this.#renew(world.pick(hosts)!)
+  }
+
+  /** One that is at work, as often as not. */
+  #nextMachine(): Machine {
+    const world = this.#world
+    const alive = this.#machines.filter(({ process }) => process.isAlive)
+    const atWork = [...this.#atWork.values()]
+    const busy = world.maybe() ? alive.filter(({ process }) => atWork.includes(process)) : []
+    return world.pick(busy) ?? world.pick(alive)!
+  }
+
+  /** An operator asks for another certificate, as by `gatehouse certificates renew`. */
+  async #renew(host: string): Promise<void> {
+    const stored = await this.#certificates.get(acmeOwner, host)
+    const now = this.#world.outside.clock.now()
+    if (stored === null || stored.record.lease !== null) return
+    const { record, version } = stored
+    const { issued, lastError, restUntil } = record
+    if (isRateLimited(lastError) && restOf(restUntil, now) > now) return
+    if (lastError === null && issued !== null && issued.issuedAt > now - leastAge) return
+    await this.#certificates.replace({ ...record, requestedAt: now, restUntil: null }, version)
+    this.#world.note(`another certificate is asked for ${host}`)
   }
 
   /** Time in which nobody does anything. */
@@ -150,7 +191,7 @@ class Schedule {
     world.note(`${(ms / hour).toFixed(2)} h pass`)
   }
 
-  async #start(): Promise<void> {
+  async #start(time = 1_000): Promise<void> {
     const world = this.#world
     const process = world.process(`m${this.#machines.length}`)
     process.skew = world.outside.skew
@@ -161,7 +202,7 @@ class Schedule {
       machine.changes.begin()
       void machine.known.open().then(() => machine.orders.follow(config))
     })
-    await world.pass(1_000)
+    await world.pass(time)
   }
 
   async #stop({ process, orders, known, changes }: Machine): Promise<void> {
@@ -208,7 +249,10 @@ class Schedule {
     const share = () => {
       sharing = sharing.then(async () => {
         const automatic = known.of(hosts)
-        await new Promise<void>(resolve => void setTimeout(resolve, world.below(200)))
+        machine.isSharing = true
+        const time = world.maybe(this.#late) ? world.below(15_000) : world.below(200)
+        await new Promise<void>(resolve => void setTimeout(resolve, time))
+        machine.isSharing = false
         machine.served = automatic
         this.#judgeServed(process, automatic)
       })
@@ -219,8 +263,28 @@ class Schedule {
       ...{ store, secrets, certificates: known, log, clock, random: world.random, shared: share },
       connect: async (_, account) => this.authority.connect(process, account),
     })
-    const machine: Machine = { process, changes, known, orders, served: nothingAutomatic }
+    const machine: Machine = { process, changes, known, orders, served: nothingAutomatic, isSharing: false }
     return machine
+  }
+
+  /** Whether a machine that the authority reaches responds to a challenge. */
+  #responds({ host, token, wanted, process, placedAt }: Check): boolean {
+    const world = this.#world
+    const machine = world.pick(this.#machines.filter(({ process }) => process.isAlive && !process.isPaused))
+    const response = machine && new Challenges(machine.served.challenges).responseTo(host, token)
+    if (response === wanted) return true
+    const since = Math.min(world.time - placedAt, patience)
+    // An order from before hours that passed at once may have been given up.
+    const isCurrent = world.time - this.#jumpedAt > since
+    // A machine waits for its own processes, and not for those of others.
+    const mustRespond =
+      machine?.process === process
+        ? world.isWell(process, since)
+        : machine?.isSharing === false &&
+          this.#machines.every(({ process }) => !process.isAlive || world.isWell(process, patience))
+    if (machine !== null && isCurrent && mustRespond)
+      world.fault(`${machine.process.name} does not respond to the challenge for ${host}`)
+    return false
   }
 
   #judgeServed({ name }: Process, { identities }: AutomaticTls): void {
@@ -228,7 +292,7 @@ class Schedule {
       if (!isPair(certificate, key)) this.#world.fault(`${name} serves a key without its certificate`)
   }
 
-  /** An order begins: whether its host and its authority have had the pauses that they want. */
+  /** An order begins: whether its host has had the pause that it needs. */
   async #judgeOrder(host: string, { name }: Process): Promise<void> {
     const world = this.#world
     const { record } = (await this.#certificates.get(acmeOwner, host))!
@@ -241,10 +305,6 @@ class Schedule {
       record.requestedAt === null
     )
       world.fault(`${name} orders for ${host} ${record.restUntil - now} ms before its pause is over`)
-    const [account] = (await this.#accounts.list(acmeOwner, { offset: 0, limit: 1 })).items
-    const rest = (account?.restUntil ?? 0) - now
-    if (isStill && rest > 0 && world.time - this.#restedAt > patience)
-      world.fault(`${name} orders for ${host} ${rest} ms before the pause of its authority is over`)
     if (this.authority.accounts.size > 1) world.fault(`there are ${this.authority.accounts.size} accounts`)
   }
 
@@ -261,31 +321,59 @@ class Schedule {
   async #replace(process: Process, next: HostCertificate, version: number): Promise<boolean> {
     const before = await this.#certificates.get(next.account, next.id)
     const isDone = await this.#certificates.replace(next, version)
-    if (isDone) this.#judge(process, next, before!.record)
+    if (isDone) await this.#judge(process, next, before!.record)
     return isDone
   }
 
+  /** A machine begins with a host: whether its authority has had the pause that it wants. */
+  async #judgeBegin({ name, resumedAt }: Process, host: string): Promise<void> {
+    const world = this.#world
+    const [account] = (await this.#accounts.list(acmeOwner, { offset: 0, limit: 1 })).items
+    const rest = (account?.restUntil ?? 0) - world.outside.clock.now()
+    if (rest > 0 && world.time - Math.max(this.#restedAt, resumedAt) > glance)
+      world.fault(`${name} begins with ${host} ${rest} ms before the pause of its authority is over`)
+  }
+
   /** What was written, and whether that may follow from what was there. */
-  #judge(process: Process, next: HostCertificate, { issued, lease }: HostCertificate): void {
+  async #judge(process: Process, next: HostCertificate, { issued, lease }: HostCertificate): Promise<void> {
     const world = this.#world
     const { id: host, failures, restUntil } = next
     const held = lease === null ? undefined : this.#holders.get(`${lease.holder} ${host}`)
     const by = next.lease?.holder ?? null
     world.note(`${process.name}: ${host} ${by === null ? 'free' : 'held'}, ${failures} failures`)
-    if (held !== undefined && held.process !== process) {
-      const isWell = held.process.isAlive && world.isWell(held.process, leaseTimeout)
-      if (isWell && world.time - held.wroteAt < leaseTimeout)
-        world.fault(`${process.name} takes ${host} over from ${held.process.name}`)
+    if (held !== undefined && held.process !== process && this.#mayGoOn(held))
+      world.fault(`${process.name} takes ${host} over from ${held.process.name}`)
+    if (by === null) this.#atWork.delete(host)
+    else {
+      const isTaken = next.lease!.beat === 0
+      const takenAt = isTaken || held === undefined ? world.time : held.takenAt
+      this.#atWork.set(host, process)
+      this.#holders.set(`${by} ${host}`, { process, takenAt, wroteAt: world.time })
+      if (isTaken) await this.#judgeBegin(process, host)
     }
-    if (by !== null) this.#holders.set(`${by} ${host}`, { process, wroteAt: world.time })
-    if (failures > 0 && (restUntil === null || restUntil > world.outside.clock.now() + 24 * hour + minute))
+    const isOut = restUntil !== null && restUntil <= world.outside.clock.now() + 24 * hour + minute
+    if (failures > 0 && !isOut && next.requestedAt === null)
       world.fault(`${host} has failed ${failures} times, and rests until ${restUntil}`)
-    if (issued === null || next.issued === issued) return
+    if (issued === null || next.issued?.chain === issued.chain) return
     if (next.issued === null) return world.fault(`${host} loses its certificate`)
     if (next.issued.issuedAt < issued.issuedAt) world.fault(`${host} gets an older certificate back`)
     const key = secrets.unseal(next.issued.sealedKey, `certificate of ${host}`)
     if (key === null || !isPair(next.issued.chain, key))
       world.fault(`${host} gets the certificate of another key`)
+    const { notBefore, notAfter } = new Certificate(issued.chain)
+    const left = notAfter - world.outside.clock.now()
+    if (this.#isQuiet && left < (notAfter - notBefore) * reserve)
+      world.fault(`${host} is renewed ${left} ms before its certificate expires`)
+  }
+
+  /** Whether nobody else may take a host over from its holder. */
+  #mayGoOn({ process, takenAt, wroteAt }: Holder): boolean {
+    const world = this.#world
+    const since = world.time - takenAt
+    if (!process.isAlive) return false
+    // It knows that it is the holder, since it has written again, and no call of it has failed.
+    if (wroteAt > takenAt && world.isWell(process, since)) return true
+    return world.isWell(process, leaseTimeout) && world.time - wroteAt < leaseTimeout
   }
 
   async #cut({ process, changes }: Machine): Promise<void> {
@@ -302,6 +390,7 @@ class Schedule {
     const { life } = this.authority
     this.authority.state = 'fine'
     world.network.lost = 0
+    this.#late = 0
     for (const machine of this.#machines) {
       const { process } = machine
       if (!process.isAlive) continue
@@ -309,8 +398,13 @@ class Schedule {
       if (process.isCutOff) await this.#cut(machine)
     }
     await world.pass(patience)
+    if (this.authority.isStuck) {
+      this.#letTimePass(maxAge)
+      await world.pass(maxAttempt)
+    }
     this.#letTimePass(maxPause + maxRest)
     await world.pass(patience)
+    this.#isQuiet = true
     for (let passed = 0; passed < 1.2 * life && world.faults.length === 0; passed += life / 12) {
       await this.#checkAll()
       this.#letTimePass(life / 12)

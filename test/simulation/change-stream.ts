@@ -46,6 +46,13 @@ export class ChangeStream {
   run([name, , from]: readonly unknown[]): readonly Entry[] {
     if (name === 'XREVRANGE') return this.#entries.slice(-1)
     const first = Number.parseInt(String(from), 10)
-    return this.#entries.filter(([id]) => Number.parseInt(id, 10) >= first)
+    // Their ids are in order.
+    let count = 0
+    while (idOf(this.#entries.at(-count - 1)) >= first) count++
+    return count === 0 ? [] : this.#entries.slice(-count)
   }
+}
+
+function idOf([id]: Entry = ['-1', []]): number {
+  return Number.parseInt(id, 10)
 }

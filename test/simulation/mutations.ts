@@ -258,7 +258,7 @@ const [acme, orders, lease, accounts, knownCertificates] = [
 const certificates: readonly Mistake[] = [
   { file: orders, from: 'lease !== null && !certificates.isAbandoned(stored)', to: 'false' },
   { file: orders, from: "restOf(restUntil, now) <= now ? 'order' : null", to: "'order'" },
-  { file: orders, from: 'if (restOf(this.#restUntil, now) > now) return\n', to: '\n' },
+  { file: orders, from: 'this.#restUntil = await this.#accounts.restUntil(config)', to: '' },
   { file: orders, from: '    await sleepFor(hearing, undefined', to: '    await sleepFor(1, undefined' },
   { file: orders, from: '    await shared()\n', to: '' },
   {
@@ -266,12 +266,7 @@ const certificates: readonly Mistake[] = [
     from: 'issued, renewal, order: null, ...noFailure',
     to: 'renewal, order: null, ...noFailure',
   },
-  {
-    file: lease,
-    from: 'if (!isOurs || current === null) throw',
-    to: 'if (current === null) throw',
-    isRare: true,
-  },
+  { file: lease, from: 'if (!isOurs || current === null) throw', to: 'if (current === null) throw' },
   {
     file: lease,
     from: 'setInterval(() => void this.write({}).catch(() => {}), beatPeriod)',
@@ -289,7 +284,7 @@ const certificates: readonly Mistake[] = [
     from: 'const key = secrets.unseal(order.sealedKey, keyContext(id))',
     to: 'const key = await newKey()',
   },
-  { file: acme, from: 'clock.monotonic() + timeout', to: 'clock.monotonic() + 1e12', isRare: true },
+  { file: acme, from: 'clock.monotonic() + timeout', to: 'clock.monotonic() + 1e12' },
   {
     file: 'src/certificates/acme/schedule.ts',
     from: 'Math.max(earliest, Math.min(notAfter - part, renewal.at))',

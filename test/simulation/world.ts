@@ -38,6 +38,8 @@ export class Process {
   /** Its calls that are going to fail, and when it last had trouble, in ms of the world. */
   doomed = 0
   troubledAt = Number.NEGATIVE_INFINITY
+  /** When it last went on after it had been stopped, in ms of the world. */
+  resumedAt = Number.NEGATIVE_INFINITY
   /** When the last of its calls arrives, where their order is kept. */
   lastArrivalAt = 0
 
@@ -171,7 +173,7 @@ export class World implements Outcome {
 
   resume(of: Process): void {
     of.isPaused = false
-    of.troubledAt = this.#time
+    of.troubledAt = of.resumedAt = this.#time
     this.note(`${of.name} goes on`)
     for (const event of this.#missed.splice(0))
       if (event.of === of) this.later(of, 0, () => event.isOver || event.work())
