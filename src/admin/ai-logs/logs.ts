@@ -9,8 +9,8 @@ import { pause } from '../../base/turns/turns.ts'
 import { CallSum } from '../../store/log-sums/call-sum.ts'
 import { placeOf } from '../../store/contract/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records/records.ts'
-import { type LogEdit, StoreUnreachable } from '../../store/contract/store.ts'
-import { tellAudit } from '../records/audit.ts'
+import type { LogEdit } from '../../store/contract/store.ts'
+import { tellBefore } from '../records/record-handlers.ts'
 import {
   type ApiResponse,
   failure,
@@ -115,17 +115,12 @@ export async function deleteLogs(call: Call, { store, log }: Api): Promise<ApiRe
     await store.confirm()
     return success({ deleted: 0 })
   }
-  try {
-    // First, since a removal without an entry could not be reported any more.
-    await store.audit.append(audit)
-    const deleted = await store.logs.remove(account, gateway.id, read)
+  const deleted = await tellBefore(audit, { store, log }, async () => {
+    const count = await store.logs.remove(account, gateway.id, read)
     await store.confirm()
-    tellAudit(log, audit)
-    return success({ deleted })
-  } catch (failure) {
-    if (failure instanceof StoreUnreachable) tellAudit(log, audit, 'audit: write not confirmed')
-    throw failure
-  }
+    return count
+  })
+  return success({ deleted })
 }
 
 const noLog = failure('no_such', 'Log entry')

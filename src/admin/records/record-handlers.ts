@@ -6,6 +6,7 @@ import {
   type Page,
   type Position,
   type Records,
+  type Store,
   StoreUnreachable,
   type Together,
 } from '../../store/contract/store.ts'
@@ -173,6 +174,26 @@ export function isoTime(ms: number): string {
 /** The store has the hour of a use, which may be before the creation; times are in ms. */
 export function isoTimeOfUse(usedAt: number, madeAt: number): string {
   return isoTime(Math.max(usedAt, madeAt))
+}
+
+/** Writes an audit entry before changes, since without it they could not be reported any more. */
+export async function tellBefore<T>(
+  audit: AuditEntry,
+  { store, log }: { readonly store: Pick<Store, 'audit'>; readonly log: Logger },
+  change: () => Promise<T>,
+): Promise<T> {
+  let isWritten = false
+  try {
+    await store.audit.append(audit)
+    isWritten = true
+    const result = await change()
+    tellAudit(log, audit)
+    return result
+  } catch (failure) {
+    if (failure instanceof StoreUnreachable && (isWritten || !failure.isUndone))
+      tellAudit(log, audit, 'audit: write not confirmed')
+    throw failure
+  }
 }
 
 /** An unconfirmed write may have happened, and its entry with it: the log marks it as doubtful. */

@@ -7,10 +7,9 @@ import type { Logger } from '../../log/log.ts'
 import type { BudgetSum } from '../../store/records/budget.ts'
 import type { BudgetUnit, SpendLimits } from '../../store/records/budget-rule.ts'
 import type { AuditEntry } from '../../store/records/records.ts'
-import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
+import type { Store } from '../../store/contract/store.ts'
 import { refusedCalls } from '../facts/refused-calls.ts'
-import { tellAudit } from '../records/audit.ts'
-import { isoTime } from '../records/record-handlers.ts'
+import { isoTime, tellBefore } from '../records/record-handlers.ts'
 import { viewSpendLimits } from './view.ts'
 
 /** How many buckets of a rule are listed: those with the most spent. */
@@ -66,15 +65,9 @@ export async function resetBudgets(
 ) {
   const bucket = rule.rule.id === id ? null : rule.bucketNamed(id, now)
   const buckets = bucket === null ? bucketsOfCalls(rule, calls.calls, now) : [bucket]
-  try {
-    // First, since a reset without an entry could not be reported any more.
-    await store.audit.append(audit)
+  await tellBefore(audit, { store, log }, async () => {
     for (const bucket of buckets) await store.budgets.reset(owner.account, bucket)
-    tellAudit(log, audit)
-  } catch (failure) {
-    if (failure instanceof StoreUnreachable) tellAudit(log, audit, 'audit: write not confirmed')
-    throw failure
-  }
+  })
   return viewRule(rule, owner, calls, await refusedCalls(owner.account, store, now), store, now)
 }
 

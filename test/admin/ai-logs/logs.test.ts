@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { logCursorOf } from '../../../src/ai-logs/query.ts'
 import type { LogEntry } from '../../../src/store/records/records.ts'
-import { type Store, StoreUnreachable } from '../../../src/store/contract/store.ts'
+import { type Store, StoreUnreachable, StoreUntouched } from '../../../src/store/contract/store.ts'
 import { thorough } from '../../help/thorough.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
@@ -224,6 +224,26 @@ test('entries are called deleted once that is confirmed', async t => {
   assert.equal((await ask('DELETE', path)).status, 503)
   proof.isHad = true
   assert.equal((await ask('DELETE', path)).status, 200)
+})
+
+test('a deletion whose audit entry a full disk refuses does nothing, and is in no log', async t => {
+  const { ask, kept, lines } = await startApi(t)
+  await keepEntries(kept, [entryWith(1)])
+  const messages = () => lines.map(({ msg }) => msg)
+  const append = t.mock.method(kept.audit, 'append', () =>
+    Promise.reject(new StoreUntouched({ code: 'SQLITE_FULL' })),
+  )
+  assert.equal((await ask('DELETE', path)).status, 503)
+  assert.equal(await kept.logs.count(account, 'default'), 1)
+  assert.deepEqual(messages(), [])
+  append.mock.restore()
+  // The entry is there then, whatever became of the rest.
+  const remove = t.mock.method(kept.logs, 'remove', () => Promise.reject(new StoreUntouched()))
+  assert.equal((await ask('DELETE', path)).status, 503)
+  assert.deepEqual(messages(), ['audit: write not confirmed'])
+  remove.mock.restore()
+  assert.equal((await ask('DELETE', path)).status, 200)
+  assert.deepEqual(messages(), ['audit: write not confirmed', 'audit'])
 })
 
 test('a read-only token deletes nothing, a run-only token reads nothing', async t => {

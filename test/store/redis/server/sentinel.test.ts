@@ -127,6 +127,9 @@ test('the Sentinels that one names are asked, too, and most of them must answer'
   await until(() => store.isUnreachable)
   assert.equal(store.refusal, '1 of 3 Sentinels name a primary main')
   await assert.rejects(store.tokens.findByDigest(token().digest), StoreUnreachable)
+  // It is not known which replicas must confirm it, so that it is not sent.
+  const unsent = { fault: 'unreachable', reason: 'UNREADY', isUndone: true }
+  await assert.rejects(store.tokens.insert(token()), unsent)
   await second!.server.restart()
   await until(() => !store.isUnreachable)
   assert.equal(await store.tokens.insert(token()), true)
