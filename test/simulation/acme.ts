@@ -12,11 +12,15 @@ import {
   type AuthorityOrder,
   type RenewalInfo,
 } from '../../src/certificates/acme/authority.ts'
+import { certificateId } from '../../src/certificates/acme/certificate-id.ts'
 import { StoreUnreachable } from '../../src/store/contract/store.ts'
 import type { Process, World } from './world.ts'
 
 /** `odd`: it finds challenges invalid that are not; `stuck`: it forgets orders that it has taken. */
 export type AuthorityState = 'fine' | 'slow' | 'down' | 'failing' | 'busy' | 'odd' | 'stuck'
+
+/** When it wants a certificate renewed (RFC 9773): it does not say, as is usual, at once, or too late. */
+export type RenewalWish = 'none' | 'usual' | 'early' | 'late'
 
 interface Order {
   readonly url: string
@@ -42,6 +46,10 @@ export interface Check {
 type Validate = (check: Check) => boolean
 
 const hour = 3_600_000
+/** In parts of the life of a certificate after its issue. */
+const windows: Readonly<Record<RenewalWish, readonly [start: number, end: number]>> = {
+  ...{ none: [0, 0], usual: [0.6, 0.65], early: [-0.2, -0.1], late: [1.1, 1.2] },
+}
 const keys = Array.from({ length: 40 }, () => generateKeyPairSync('ec', { namedCurve: 'P-256' }))
 const own = keys.pop()!
 
@@ -49,6 +57,7 @@ export class SimulatedAuthority {
   state: AuthorityState = 'fine'
   /** Of its certificates, in ms. */
   life = 90 * 24 * hour
+  wish: RenewalWish = 'none'
   readonly accounts = new Set<string>()
   /** Called with each order that is placed, before it is. */
   ordered: (host: string, process: Process) => void = () => {}
@@ -56,6 +65,8 @@ export class SimulatedAuthority {
   readonly #validate: Validate
   readonly #orders: Order[] = []
   readonly #stuck = new Set<Order>()
+  /** By the names of certificates: when they begin. */
+  readonly #issued = new Map<string, number>()
   #serial = 0
   #nextKey = 0
 
@@ -136,11 +147,10 @@ export class SimulatedAuthority {
     order.status = 'processing'
     const issue = () => {
       if (this.#forgets(order)) return
-      order.chain = certificateFor(order.host, key, {
-        serial: ++this.#serial,
-        notBefore: this.#world.outside.clock.now() - hour,
-        notAfter: this.#world.outside.clock.now() + this.life,
-      })
+      const now = this.#world.outside.clock.now()
+      const life = { notBefore: now - hour, notAfter: now + this.life }
+      order.chain = certificateFor(order.host, key, { serial: ++this.#serial, ...life })
+      this.#issued.set(certificateId(order.chain)!, now)
       order.status = 'valid'
       this.#world.note(`the certificate of ${order.host} is issued`)
     }
@@ -151,6 +161,14 @@ export class SimulatedAuthority {
     const { chain } = this.#orderAt(url)
     if (chain === null) throw problem('orderNotReady', 403)
     return chain
+  }
+
+  renewalInfo(name: string): RenewalInfo | null {
+    const issuedAt = this.#issued.get(name)!
+    const [start, end] = windows[this.wish]
+    if (start === end) return null
+    const window = { start: issuedAt + this.life * start, end: issuedAt + this.life * end }
+    return { window, retryAfter: this.#world.maybe() ? null : this.#world.below(24 * hour) }
   }
 
   /** Throws what a request gets instead of a response. */
@@ -238,8 +256,8 @@ class Connection implements Authority {
     return this.#ask(() => this.#authority.download(url))
   }
 
-  renewalInfo(): Promise<RenewalInfo | null> {
-    return this.#ask(() => null)
+  renewalInfo(name: string): Promise<RenewalInfo | null> {
+    return this.#ask(() => this.#authority.renewalInfo(name))
   }
 
   close(): void {

@@ -35,7 +35,7 @@ const glance = 10_000
 /** Ms in which a machine gives an attempt up that gets nowhere, and after which it gives up the order. */
 const maxAttempt = 5 * minute
 const maxAge = 24 * hour
-/** Ms in which an operator gets no second certificate for a host. */
+/** Ms in which nobody, and no operator, gets a second certificate for a host. */
 const leastAge = hour
 /** The part of its life that is left to a certificate at its renewal, while everything works. */
 const reserve = 1 / 10
@@ -55,7 +55,7 @@ interface Machine {
   readonly known: KnownCertificates
   readonly orders: CertificateOrders
   served: AutomaticTls
-  /** Whether a process of it is late to hear what is served. */
+  /** Whether its workers are being told what to serve. */
   isSharing: boolean
 }
 
@@ -92,11 +92,13 @@ class Schedule {
   /** By host: who is at work on it. */
   readonly #atWork = new Map<string, Process>()
   readonly #may: Readonly<Record<'crash' | 'cut' | 'pause' | 'fail' | 'renew' | 'startAtOnce', boolean>>
-  /** The part of what is served that takes processes seconds to hear. */
+  /** How often workers take seconds to hear what to serve. */
   #late: number
-  /** Whether nothing but certificates that have to be renewed happens. */
+  /** Whether nothing happens but that certificates become due. */
   #isQuiet = false
+  /** When hours last passed at once, in ms of the world, and how many ms. */
   #jumpedAt = Number.NEGATIVE_INFINITY
+  #jumped = 0
   /** When the authority got its last pause, in ms of the world. */
   #restedAt = Number.NEGATIVE_INFINITY
 
@@ -110,6 +112,7 @@ class Schedule {
     this.#certificates = new SqliteRecords<HostCertificate>(db, ledgers, { name: 'certificate' })
     this.authority = new SimulatedAuthority(world, check => this.#responds(check))
     this.authority.life = [8 * 24 * hour, 90 * 24 * hour][world.below(2)]!
+    this.authority.wish = world.pick(['none', 'none', 'usual', 'early', 'late'])!
     this.authority.ordered = (host, process) => void this.#judgeOrder(host, process)
     const { network } = world
     network.maxDelay = [0, 20, 150][world.below(3)]!
@@ -188,6 +191,7 @@ class Schedule {
     for (const { process } of this.#machines) process.skew += ms
     world.outside.skew += ms
     this.#jumpedAt = world.time
+    this.#jumped = ms
     world.note(`${(ms / hour).toFixed(2)} h pass`)
   }
 
@@ -276,7 +280,7 @@ class Schedule {
     const since = Math.min(world.time - placedAt, patience)
     // An order from before hours that passed at once may have been given up.
     const isCurrent = world.time - this.#jumpedAt > since
-    // A machine waits for its own processes, and not for those of others.
+    // A machine waits for its own workers, and not for those of others.
     const mustRespond =
       machine?.process === process
         ? world.isWell(process, since)
@@ -335,8 +339,9 @@ class Schedule {
   }
 
   /** What was written, and whether that may follow from what was there. */
-  async #judge(process: Process, next: HostCertificate, { issued, lease }: HostCertificate): Promise<void> {
+  async #judge(process: Process, next: HostCertificate, before: HostCertificate): Promise<void> {
     const world = this.#world
+    const { issued, lease, requestedAt } = before
     const { id: host, failures, restUntil } = next
     const held = lease === null ? undefined : this.#holders.get(`${lease.holder} ${host}`)
     const by = next.lease?.holder ?? null
@@ -360,10 +365,14 @@ class Schedule {
     const key = secrets.unseal(next.issued.sealedKey, `certificate of ${host}`)
     if (key === null || !isPair(next.issued.chain, key))
       world.fault(`${host} gets the certificate of another key`)
+    const now = world.outside.clock.now()
     const { notBefore, notAfter } = new Certificate(issued.chain)
-    const left = notAfter - world.outside.clock.now()
-    if (this.#isQuiet && left < (notAfter - notBefore) * reserve)
-      world.fault(`${host} is renewed ${left} ms before its certificate expires`)
+    const part = (notAfter - notBefore) * reserve
+    // It may have become due while hours passed at once.
+    if (this.#isQuiet && notAfter - now + this.#jumped + patience < part)
+      world.fault(`${host} is renewed ${notAfter - now} ms before its certificate expires`)
+    if (requestedAt === null && now - issued.issuedAt < Math.min(leastAge, part))
+      world.fault(`${host} is renewed ${now - issued.issuedAt} ms after its certificate was issued`)
   }
 
   /** Whether nobody else may take a host over from its holder. */

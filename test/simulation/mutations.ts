@@ -291,6 +291,16 @@ const certificates: readonly Mistake[] = [
     to: 'notAfter',
   },
   {
+    file: 'src/certificates/acme/schedule.ts',
+    from: 'Math.max(earliest, Math.min(notAfter - part, renewal.at))',
+    to: 'Math.min(notAfter - part, renewal.at)',
+  },
+  {
+    file: 'src/certificates/acme/schedule.ts',
+    from: 'Math.max(earliest, Math.min(notAfter - part, renewal.at))',
+    to: 'Math.max(earliest, renewal.at)',
+  },
+  {
     file: 'src/certificates/acme/certificate-state.ts',
     from: 'renewal === null || renewal.at <= now',
     to: 'renewal === null',
