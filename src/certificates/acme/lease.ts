@@ -32,7 +32,8 @@ export class Lease {
     holder: string,
   ): Promise<Lease | null> {
     const held = { ...record, lease: { holder, beat: 0 } }
-    if (!(await records.replace(held, version))) return null
+    // A replacement that was made twice is refused the second time.
+    await records.replace(held, version)
     const current = await records.get(record.account, record.id)
     return current?.record.lease?.holder === holder ? new Lease(records, current, holder) : null
   }

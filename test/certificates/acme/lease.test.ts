@@ -28,6 +28,20 @@ test('of two holders that take the same version of a record, one gets the lease'
   assert.deepEqual([(await read()).record.failures, (await read()).record.lease], [3, null])
 })
 
+test('a lease whose taking reached the store twice is held', async t => {
+  const { records, read } = await opened(t)
+  const replace: typeof records.replace = async (...all) => {
+    await records.replace(...all)
+    return records.replace(...all)
+  }
+  const twice = { get: records.get.bind(records), replace } as typeof records
+  const lease = await Lease.take(twice, await read(), 'first')
+  assert.equal((await read()).record.lease?.holder, 'first')
+  await lease!.write({ failures: 4 })
+  assert.equal((await read()).record.failures, 4)
+  lease!.abandon()
+})
+
 test('a lease that another process took over can no longer write', async t => {
   const { read, take } = await opened(t)
   const first = (await take('first'))!
