@@ -28,6 +28,7 @@ interface Order {
   readonly token: string
   readonly account: string
   readonly placedAt: number
+  readonly startedAt: number
   status: AuthorityOrder['status']
   chain: string | null
 }
@@ -38,8 +39,9 @@ export interface Check {
   readonly wanted: string
   /** Who asks for the check. */
   readonly process: Process
-  /** When the order was placed, in ms of the world. */
+  /** When the order was placed, in ms of the world, and by the clock of the day. */
   readonly placedAt: number
+  readonly startedAt: number
 }
 
 /** Whether a machine that the authority reaches at random responds to a challenge. */
@@ -110,8 +112,8 @@ export class SimulatedAuthority {
     this.ordered(host, process)
     const token = `t${this.#orders.length}`
     const url = `/orders/${this.#orders.length}`
-    const placedAt = this.#world.time
-    this.#orders.push({ url, host, token, account, placedAt, status: 'pending', chain: null })
+    const [placedAt, startedAt] = [this.#world.time, this.#world.outside.clock.now()]
+    this.#orders.push({ url, host, token, account, placedAt, startedAt, status: 'pending', chain: null })
     return this.view(url)
   }
 
@@ -132,9 +134,8 @@ export class SimulatedAuthority {
     const order = this.#orderAt(url)
     const check = () => {
       if (order.status !== 'pending' || this.#forgets(order)) return
-      const { host, token, placedAt } = order
-      const wanted = authorizationOf(token, key)
-      const isRight = this.#validate({ host, token, wanted, process, placedAt })
+      const wanted = authorizationOf(order.token, key)
+      const isRight = this.#validate({ ...order, wanted, process })
       order.status = isRight && !(this.state === 'odd' && this.#world.maybe()) ? 'ready' : 'invalid'
       this.#world.note(`the order for ${order.host} is ${order.status}`)
     }

@@ -272,14 +272,14 @@ class Schedule {
   }
 
   /** Whether a machine that the authority reaches responds to a challenge. */
-  #responds({ host, token, wanted, process, placedAt }: Check): boolean {
+  #responds({ host, token, wanted, process, placedAt, startedAt }: Check): boolean {
     const world = this.#world
     const machine = world.pick(this.#machines.filter(({ process }) => process.isAlive && !process.isPaused))
     const response = machine && new Challenges(machine.served.challenges).responseTo(host, token)
     if (response === wanted) return true
     const since = Math.min(world.time - placedAt, patience)
-    // An order from before hours that passed at once may have been given up.
-    const isCurrent = world.time - this.#jumpedAt > since
+    // An older one may have been given up, after hours that passed at once.
+    const isCurrent = world.outside.clock.now() - startedAt < maxAge
     // A machine waits for its own workers, and not for those of others.
     const mustRespond =
       machine?.process === process
@@ -378,11 +378,9 @@ class Schedule {
   /** Whether nobody else may take a host over from its holder. */
   #mayGoOn({ process, takenAt, wroteAt }: Holder): boolean {
     const world = this.#world
-    const since = world.time - takenAt
-    if (!process.isAlive) return false
+    if (world.time - wroteAt < leaseTimeout) return true
     // It knows that it is the holder, since it has written again, and no call of it has failed.
-    if (wroteAt > takenAt && world.isWell(process, since)) return true
-    return world.isWell(process, leaseTimeout) && world.time - wroteAt < leaseTimeout
+    return process.isAlive && wroteAt > takenAt && world.isWell(process, world.time - takenAt)
   }
 
   async #cut({ process, changes }: Machine): Promise<void> {
@@ -409,7 +407,7 @@ class Schedule {
     await world.pass(patience)
     if (this.authority.isStuck) {
       this.#letTimePass(maxAge)
-      await world.pass(maxAttempt)
+      await world.pass(maxAttempt + patience)
     }
     this.#letTimePass(maxPause + maxRest)
     await world.pass(patience)
