@@ -89,11 +89,13 @@ for (const [part, patterns] of parts) {
       await fits()
       await page.setViewportSize(narrow)
       await fits()
-      // One look differs from another by its width and colours alone.
       await page.setViewportSize(wide)
-      await page.emulateMedia({ colorScheme: 'dark' })
-      assert.deepEqual(await violationsOf(page, ['color-contrast']), [], `${pattern}, dark`)
       await fits()
+      // One look differs from another by its colours alone, which are those of a few names.
+      if (isThorough || Math.floor(shown.indexOf(pattern) / parts.length) % 4 === 0) {
+        await page.emulateMedia({ colorScheme: 'dark' })
+        assert.deepEqual(await violationsOf(page, ['color-contrast']), [], `${pattern}, dark`)
+      }
       await page.setViewportSize(phone)
       await page.emulateMedia({ colorScheme: 'light' })
     }

@@ -11,6 +11,7 @@ import { Pool, PoolLedger } from '../../src/pools/pool.ts'
 import { TallyScope } from '../../src/activity/tally-book.ts'
 import { Edge, edgeConfig, listenAt } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
+import { thorough } from '../help/thorough.ts'
 
 const request = 'GET / HTTP/1.1\r\nhost: site.test\r\nconnection: close\r\n\r\n'
 
@@ -41,7 +42,9 @@ function renamed(config: Config, round: number): Config {
   return { ...config, rateLimits: [limit('all', round)], zones }
 }
 
-test('after a hundred reloads with other names there are no more zones, pools and limits than after two', async t => {
+const reloads = thorough(100, 30)
+
+test(`after ${reloads} reloads with other names there are no more zones, pools and limits than after two`, async t => {
   const origin = await startResponder(t, ok('hello'))
   const config = edgeConfig([origin.url])
   const edge = await listenAt(t, new Edge(t, config))
@@ -52,10 +55,10 @@ test('after a hundred reloads with other names there are no more zones, pools an
   }
   for (let round = 0; round < 2; round++) await reload(round)
   const few = living()
-  for (let round = 2; round < 102; round++) await reload(round)
+  for (let round = 2; round < 2 + reloads; round++) await reload(round)
   // Dead ledgers go as the next pool is made.
   living()
-  await reload(102)
+  await reload(2 + reloads)
   assert.deepEqual(living(), few)
   assert.ok(few.Pool! > 0 && few.ZoneMetrics! > 0 && few.LimitDecisions! > 0)
   assert.equal((await edge.ask(request)).status, 200)

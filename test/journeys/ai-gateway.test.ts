@@ -10,6 +10,7 @@ import { completion } from '../help/ai.ts'
 import { gatehouse } from '../help/command.ts'
 import { say, startProvider, stream } from '../help/provider.ts'
 import { replicates, startRedis } from '../help/redis.ts'
+import { thorough } from '../help/thorough.ts'
 import { busySecond, until } from '../help/until.ts'
 
 const ask = {
@@ -113,7 +114,7 @@ const stores = {
   },
 } as const
 
-for (const [store, open] of Object.entries(stores)) {
+for (const [store, open] of Object.entries(stores).filter(([store]) => thorough(true, store === 'Redis'))) {
   test(`the way of a new user, with two workers (${store})`, async t => {
     const { env, denied } = await open(t)
     const gateway = await startGateway(t, await configuration(t, 2), { env })

@@ -282,7 +282,7 @@ async function startAgain(t: TestContext, file: string, env: NodeJS.ProcessEnv) 
   return { ready, admin }
 }
 
-for (const kind of ['dump of Redis', 'copy of SQLite'] as const)
+for (const kind of thorough(['dump of Redis', 'copy of SQLite'] as const, ['dump of Redis'] as const))
   test(`an older ${kind} that is restored between stop and start is not served before it is accepted, and what is missing is counted`, async t => {
     const redis = kind === 'dump of Redis' ? await startRedis(t, { aof: false }) : null
     const env = redis === null ? {} : { STORE: redis.url }

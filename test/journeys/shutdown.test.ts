@@ -10,6 +10,7 @@ import { main, provokable, type RunningGateway, startGateway, writeConfig } from
 import { beHeld, lastingPenalty } from '../help/held.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 /** Starts a gateway with one request under way; the origin answers when the test says so. */
@@ -41,7 +42,7 @@ async function refused(port: number): Promise<void> {
   }
 }
 
-for (const workers of [0, 2]) {
+for (const workers of thorough([0, 2], [2])) {
   test(`SIGTERM: unready at once, no new connection, what runs is finished and its connections close, exit 0 (workers: ${workers})`, async t => {
     const listen = 'listen: [{address: 127.0.0.1:0, h2c: true}]'
     const more = `workers: ${workers}\n${listen}`

@@ -92,7 +92,7 @@ async function start(
   return { gateway, file, env, held, edge: `http://127.0.0.1:${edge}`, admin: `http://127.0.0.1:${admin}` }
 }
 
-for (const workers of [0, 2])
+for (const workers of thorough([0, 2], [2]))
   test(`clients of every kind notice no reload, no upgrade, and of a killed worker what it held (workers: ${workers})`, async t => {
     const deeds = workers === 0 ? (['reload', 'upgrade'] as const) : (['upgrade', 'kill', 'reload'] as const)
     const { counts, failures, lost, metrics } = await runTrial({ workers, pause: 300, deeds, clients: 1 })

@@ -18,6 +18,7 @@ import { edgeConfig } from '../../help/edge.ts'
 import { provokable } from '../../help/gateway.ts'
 import { quickFolder } from '../../help/quick-folder.ts'
 import { startSite } from '../../help/site.ts'
+import { thorough } from '../../help/thorough.ts'
 import { turnsUntil } from '../../help/until.ts'
 
 async function configFor(t: TestContext, answer: string): Promise<Config> {
@@ -115,7 +116,7 @@ test('a worker that is replaced while another prepares a reload gets the new con
   assert.deepEqual(await answers(port), new Set(['new']))
 })
 
-for (const hung of [0, 1]) {
+for (const hung of thorough([0, 1], [1])) {
   test(`a hung worker delays no reload: it is replaced by one with the new configuration (worker ${hung})`, async t => {
     const { supervisor, metrics, after, workers, port } = await startWorkers(t)
     process.kill(workers[hung]!, 'SIGSTOP')
