@@ -17,8 +17,7 @@ const once = [
   ['limits', 20_000_194],
   ['verification', 453],
   ['verification', 20_000_021],
-  // An authority takes a request once, and workers hear in order what to serve.
-  ['certificates', 46],
+  // Workers hear in order what to serve.
   ['certificates', 11],
 ] as const
 
