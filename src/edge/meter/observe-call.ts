@@ -11,10 +11,12 @@ import type { Exchange } from '../exchange/exchange.ts'
 
 /** Returns what is known of a call, or of its present attempt. */
 export function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Observation {
+  const { clock } = x.plane
   return {
     gateway: ai.gateway!,
     ray: x.ray,
-    startedAt: x.plane.clock.now() - (now - x.startedAt),
+    // Both clocks at once: a process that has to wait between them would date its calls later.
+    startedAt: clock.now() - (clock.monotonic() - x.startedAt),
     provider: ai.provider!.name,
     model: ai.model,
     path: pathOf(ai),
