@@ -393,7 +393,7 @@ class Clients {
       } catch (cause) {
         this.failures.push(`${cause}: ${(cause as Error).cause}`)
       }
-      await sleep(20)
+      await sleep(50)
     }
   }
 
@@ -406,7 +406,7 @@ class Clients {
       } catch (cause) {
         this.failures.push(`the site: ${cause}: ${(cause as Error).cause}`)
       }
-      await sleep(20)
+      await sleep(50)
     }
   }
 }
