@@ -5,8 +5,9 @@ import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { completion } from '../help/ai.ts'
 import { complaintsOf, launchBrowser } from '../help/browser.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
@@ -126,6 +127,14 @@ class Person {
     await this.page.getByText(text).first().waitFor()
   }
 
+  /** Loads the page again until it shows this, about as often as a person would: loads in a row would keep the processor busy. */
+  async reloadUntil(shown: Locator): Promise<void> {
+    while (!(await shown.isVisible())) {
+      await sleep(300)
+      await this.page.reload()
+    }
+  }
+
   /** Goes to a section by the navigation, which narrow screens keep behind a button. */
   async section(name: string): Promise<void> {
     await this.#openMenu()
@@ -204,7 +213,7 @@ async function publishApp(person: Person, dns: DnsServer, name: string): Promise
 
   release()
   // With script the page finds out by itself.
-  if (!person.hasScript) while (!(await page.getByText('DNS proved it').isVisible())) await page.reload()
+  if (!person.hasScript) await person.reloadUntil(page.getByText('DNS proved it'))
   await person.follow('Publish…')
   await person.press('Publish it for everybody')
   await person.reads('The client is public: everybody may allow it.')
@@ -260,7 +269,7 @@ async function protectGateway(person: Person, id: string): Promise<void> {
   await person.section('Overview')
   const row = page.getByRole('row', { name: new RegExp(`^401 .*AI gateway ${id} `) })
   // What is counted is told once a second.
-  while (!(await row.isVisible())) await page.reload()
+  await person.reloadUntil(row)
   await row.getByRole('link', { name: '401' }).click()
   await row.getByText('The request').click()
   await person.reads(refused)
