@@ -14,8 +14,8 @@ const reporters = ['spec', help('dearest-files.ts')].flatMap(reporter => [
   '--test-reporter-destination=stdout',
 ])
 
-/** Of three processes one computes, and the others wait for timers, disks and processes. */
-const concurrency = Math.max(4, 3 * availableParallelism())
+/** Of four processes one computes, and the others wait for timers, disks and processes. */
+const concurrency = Math.max(4, 4 * availableParallelism())
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tests-'))
 try {
