@@ -163,7 +163,7 @@ export class DurableWrites {
   }
 
   settings(): Promise<Settings> {
-    this.#settings = null
+    this.#settingsAt = Number.NEGATIVE_INFINITY
     return this.#lookSoon()
   }
 
@@ -208,7 +208,8 @@ export class DurableWrites {
    */
   async #workOn(): Promise<void> {
     while (this.#look !== null || this.#asks.length > 0) {
-      if (this.#look !== null) await this.#lookAround(this.#look)
+      // Looks that become due during one come first, too: without the settings, writes would be refused.
+      while (this.#look !== null) await this.#lookAround(this.#look)
       const asks = this.#asks.splice(0, maxBatch)
       if (asks.length > 0) await this.#take(asks)
     }
