@@ -20,13 +20,19 @@ interface AccountsOptions {
   readonly connect: (config: AcmeConfig, account: AuthorityAccount) => Promise<Authority>
 }
 
+interface Opening {
+  readonly config: AcmeConfig
+  readonly isForced: boolean
+  readonly authority: Promise<Authority>
+}
+
 type AccountState = Pick<AcmeAccount, 'restUntil' | 'failures'>
 
 export class Accounts {
   readonly #options: AccountsOptions
   #authority: { readonly config: AcmeConfig; readonly key: string; readonly authority: Authority } | null =
     null
-  #opening: Promise<Authority> | null = null
+  #opening: Opening | null = null
 
   constructor(options: AccountsOptions) {
     this.#options = options
@@ -38,12 +44,17 @@ export class Accounts {
     return stored?.record.restUntil ?? 0
   }
 
-  /** With `isForced`, an unreadable key is replaced. */
+  /** With `isForced`, an unreadable key is replaced. Calls for the same share a result; others wait. */
   open(config: AcmeConfig, isForced: boolean): Promise<Authority> {
-    this.#opening ??= this.#open(config, isForced).finally(() => {
-      this.#opening = null
+    const before = this.#opening
+    if (before?.config === config && before.isForced === isForced) return before.authority
+    const authority = settled(before?.authority).then(() => this.#open(config, isForced))
+    const opening = { config, isForced, authority }
+    this.#opening = opening
+    void settled(authority).then(() => {
+      if (this.#opening === opening) this.#opening = null
     })
-    return this.#opening
+    return authority
   }
 
   /** Does nothing if another process has just done so. */
@@ -122,6 +133,10 @@ export class Accounts {
 export async function newKey(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
   return privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+}
+
+async function settled(opening: Promise<unknown> | undefined): Promise<void> {
+  await opening?.catch(() => {})
 }
 
 function idOf({ directory, binding }: AcmeConfig): string {

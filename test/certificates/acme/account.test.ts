@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { systemClock } from '../../../src/base/clock.ts'
+import { SecretKeys } from '../../../src/base/secrets/secret-keys.ts'
+import { Accounts, UnreadableKey } from '../../../src/certificates/acme/account.ts'
+import type { Authority } from '../../../src/certificates/acme/authority.ts'
+import type { AcmeConfig } from '../../../src/config/model/config.ts'
+import type { Store } from '../../../src/store/contract/store.ts'
+import { memory } from './machine.ts'
+
+const config: AcmeConfig = {
+  ...{ directory: 'https://slow.test', email: null, termsAgreed: true, binding: null, ca: null },
+  ...{ challenges: ['http-01'], hosts: ['site.test'] },
+}
+const elsewhere = { ...config, directory: 'https://other.test' }
+
+/** The accounts of a machine, which waits for `connect` before it has the first authority. */
+function accountsOf(store: Store, keys = new SecretKeys(Buffer.alloc(32, 7))) {
+  const first = Promise.withResolvers<void>()
+  const directories: string[] = []
+  const accounts = new Accounts({
+    ...{ records: store.acmeAccounts, secrets: keys, clock: systemClock },
+    connect: async ({ directory }) => {
+      if (directories.push(directory) === 1) await first.promise
+      return { register: async () => `${directory}/account`, close: () => {} } as unknown as Authority
+    },
+  })
+  return { accounts, directories, connect: first.resolve }
+}
+
+async function registered(t: TestContext): Promise<Store> {
+  const store = await memory(t)
+  const { accounts, connect } = accountsOf(store)
+  connect()
+  await accounts.open(config, false)
+  return store
+}
+
+test('orders at once share a connection', async t => {
+  const { accounts, directories, connect } = accountsOf(await memory(t))
+  const both = [accounts.open(config, false), accounts.open(config, false)]
+  connect()
+  assert.equal(new Set(await Promise.all(both)).size, 1)
+  assert.deepEqual(directories, ['https://slow.test'])
+})
+
+test('while the authority before a reload is connected to, the one after it is not taken for it', async t => {
+  const { accounts, directories, connect } = accountsOf(await memory(t))
+  const before = accounts.open(config, false)
+  const after = accounts.open(elsewhere, false)
+  connect()
+  assert.notEqual(await before, await after)
+  assert.deepEqual(directories, ['https://slow.test', 'https://other.test'])
+  assert.equal(await accounts.open(elsewhere, false), await after)
+})
+
+test('a renewal by hand replaces an unreadable key, even while another order fails at it', async t => {
+  const store = await registered(t)
+  const { accounts, connect } = accountsOf(store, new SecretKeys(Buffer.alloc(32, 8)))
+  connect()
+  const results = await Promise.allSettled([accounts.open(config, false), accounts.open(config, true)])
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['rejected', 'fulfilled'],
+  )
+  assert.ok((results[0] as PromiseRejectedResult).reason instanceof UnreadableKey)
+})
