@@ -18,6 +18,8 @@ import { errorRows } from '../../src/errors/catalogue/catalogue.ts'
 import { FirstFill } from '../../src/process/store/first-start.ts'
 import { openStore } from '../../src/store/open.ts'
 import { completion } from '../help/ai.ts'
+import type { Outcome } from '../help/command.ts'
+import { commandLines } from '../help/command-lines.ts'
 import { blocksOf, readPage, readPages, section } from '../help/docs.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
 import { main, writeConfig } from '../help/gateway.ts'
@@ -116,14 +118,21 @@ interface Running {
   readonly env: { readonly ACCOUNT: string; readonly TOKEN: string; readonly CLIENT?: string }
 }
 
-/** Runs `npm start` or `npm run demo` as a reader would, but on free ports of loopback and with a data folder of its own. */
+/** Returns what npm runs for `npm start` or `npm run demo`: npm itself costs more than a start. */
+function scriptOf(command: string): string {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const [, name, args = ''] = /^npm (?:run )?(\w+)(?: --( .*))?$/.exec(command)!
+  return `exec ${scripts[name!]}${args}`
+}
+
+/** Runs the command in a shell as a reader would, but on free ports of loopback and with a data folder of its own. */
 async function start(t: TestContext, command: string, env: NodeJS.ProcessEnv): Promise<Running> {
-  const [npm, ...args] = command.split(' ')
   const GATEHOUSE_DATA = mkdtempSync(join(tmpdir(), 'gatehouse-readme-'))
-  const child = spawn(npm!, args, {
+  const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`
+  const child = spawn('sh', ['-c', command], {
     cwd: root,
     detached: true,
-    env: { ...process.env, GATEHOUSE_DATA, ...env },
+    env: { ...process.env, PATH, GATEHOUSE_DATA, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'close')
@@ -191,6 +200,14 @@ async function runCurl(command: string, { port, admin, env }: Running): Promise<
   return stdout
 }
 
+/** Returns what a command that succeeded said, and that is something. */
+async function done(outcome: Promise<Outcome>, line: string): Promise<Outcome> {
+  const { code, stdout, stderr } = await outcome
+  assert.equal(code, 0, `${line}\n${stderr}`)
+  assert.notEqual(stdout + stderr, '', line)
+  return { code, stdout, stderr }
+}
+
 test('every block is in a language that a test holds, and every language is there', () => {
   assert.deepEqual(new Set(blocks.map(({ language }) => language)), new Set(Object.keys(holders)))
 })
@@ -237,6 +254,9 @@ test('with the gateway that npm start starts', async t => {
   const running = await startDefault(t, dns)
   const { ACCOUNT, TOKEN } = running.env
   const env = { ...quickNpx(t), GATEHOUSE_ACCOUNT: ACCOUNT, GATEHOUSE_TOKEN: TOKEN }
+  const execute = commandLines(t, env)
+  const manage = (line: string, more?: NodeJS.ProcessEnv) =>
+    done(execute(`${line} --url http://${running.admin}`, more), line)
 
   await t.test('the program streams a response, and the call is in the log', async () => {
     const [program, ...more] = textsIn('js')
@@ -303,8 +323,7 @@ test('with the gateway that npm start starts', async t => {
       await until(async () => (await say(read!, id)).client_uri_verification.status === 'verified')
       assert.equal((await say(publish!, id)).visibility, 'public')
       for (const line of commands(ways.managesClients)) {
-        const asked = `${line} --url http://${running.admin} --json`
-        const { stdout } = await run('sh', ['-c', asked], { cwd: root, env: { ...env, CLIENT: id } })
+        const { stdout } = await manage(`${line} --json`, { CLIENT: id })
         assert.equal(JSON.parse(stdout).client_id, id, line)
       }
     },
@@ -312,9 +331,7 @@ test('with the gateway that npm start starts', async t => {
 
   await t.test('people are invited, changed and removed, line by line', async () => {
     for (const line of commands(ways.managesMembers)) {
-      const asked = `${line} --url http://${running.admin}`
-      const { stdout, stderr } = await run('sh', ['-c', asked], { cwd: root, env })
-      assert.ok(`${stdout}${stderr}`.length > 0, line)
+      const { stdout } = await manage(line)
       if (line.includes(' invite '))
         assert.match(stdout, /^http:\/\/\S+\/auth\/invitation\?token=[\w-]{43}\n$/)
     }
@@ -324,17 +341,11 @@ test('with the gateway that npm start starts', async t => {
     'gateways and policies are created, changed and listed, and logs followed, line by line',
     async () => {
       for (const line of commands(ways.managesGateways)) {
-        const asked = `${line} --url http://${running.admin}`
-        const { stdout, stderr } = await run('sh', ['-c', asked], { cwd: root, env })
+        const { stdout, stderr } = await manage(line)
         assert.match(`${stdout}${stderr}`, /support|default|team/, line)
       }
-      for (const line of [...commands(ways.managesPolicies), ...commands(ways.managesAlerts)]) {
-        const { stdout, stderr } = await run('sh', ['-c', `${line} --url http://${running.admin}`], {
-          cwd: root,
-          env,
-        })
-        assert.ok(`${stdout}${stderr}`.length > 0, line)
-      }
+      for (const line of [...commands(ways.managesPolicies), ...commands(ways.managesAlerts)])
+        await manage(line)
       for (const line of commands(ways.followsLogs)) {
         const asked = `exec ${line} --url http://${running.admin}`
         const following = spawn('sh', ['-c', asked], { cwd: root, env })
@@ -350,7 +361,7 @@ test('with the gateway that npm start starts', async t => {
     const lines = commands(ways.explains)
     assert.ok(lines.length > 0)
     for (const line of lines) {
-      const { stdout } = await run('sh', ['-c', `${line} --url http://${running.admin}`], { cwd: root, env })
+      const { stdout } = await manage(line)
       assert.match(stdout, /^It would pass, to http:\/\/127\.0\.0\.1:1\.\n/, line)
       assert.match(stdout, /^20 Request to the origin +passes /m, line)
     }
@@ -370,7 +381,10 @@ test('with the gateway that npm start starts', async t => {
 })
 
 test('the demo shows its page', async t => {
-  const running = await start(t, 'npm run demo', { DEMO_LISTEN: '127.0.0.1:0', DEMO_ADMIN: '127.0.0.1:0' })
+  const running = await start(t, scriptOf('npm run demo'), {
+    DEMO_LISTEN: '127.0.0.1:0',
+    DEMO_ADMIN: '127.0.0.1:0',
+  })
   const page = await runCurl('curl http://localhost:8080/', running)
   assert.match(page, /misbehaves on demand/)
 })
@@ -378,18 +392,15 @@ test('the demo shows its page', async t => {
 test('every line of the command line runs', async t => {
   const GATEHOUSE_DATA = mkdtempSync(join(tmpdir(), 'gatehouse-readme-'))
   t.after(() => rmSync(GATEHOUSE_DATA, { recursive: true }))
-  const env = { ...quickNpx(t), GATEHOUSE_DATA }
   const store = await openStore(`sqlite:${GATEHOUSE_DATA}/gatehouse.db`, { commandTimeout: 1_000 })
   await new FirstFill(store).run(Date.now())
   await store.close()
-  for (const command of commands(ways.runs)) {
-    const { stdout, stderr } = await run('sh', ['-c', command], { cwd: root, env })
-    assert.ok(`${stdout}${stderr}`.length > 0, command)
-  }
+  const execute = commandLines(t, { ...process.env, GATEHOUSE_DATA })
+  for (const command of commands(ways.runs)) await done(execute(command), command)
 })
 
 test('commands that a sentence names are there', async () => {
-  const { stdout, stderr } = await run(process.execPath, ['src/main.ts', '--help'], { cwd: root })
+  const { stdout, stderr } = await run(process.execPath, [main, '--help'])
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const sentences = readPages().flatMap(({ text }) => text.match(/`[^`\n]+`/g) ?? [])
   const named = (form: RegExp) => sentences.flatMap(code => form.exec(code)?.[1] ?? [])
@@ -433,7 +444,7 @@ test('a configuration of your own is started with --config, and nothing comes be
   for (const page of shown) {
     const yaml = blocks.find(block => block.page === page && block.language === 'yaml')!.text
     const file = writeConfig(t, yaml)
-    const { admin, env } = await start(t, `npm start -- --config ${file}`, {})
+    const { admin, env } = await start(t, scriptOf(`npm start -- --config ${file}`), {})
     assert.equal(
       JSON.parse(await runCurl('curl http://127.0.0.1:8081/readyz', { port: '0', admin, env })).status,
       'ready',
@@ -474,9 +485,9 @@ test('Prometheus, as it is set up here, scrapes a side port like that of the ima
   const file = writeConfig(t, "listen: ['127.0.0.1:0']\nzones: []")
   const GATEHOUSE_DATA = join(dirname(file), 'data')
   const env = { ...process.env, GATEHOUSE_CONFIG: file, GATEHOUSE_DATA, GATEHOUSE_ADMIN: '0.0.0.0:0' }
-  const { admin } = await start(t, 'npm start', env)
+  const { admin } = await start(t, scriptOf('npm start'), env)
   const command = commands(ways.runs).find(line => line.includes('Metrics Read'))!
-  const { stdout } = await run('sh', ['-c', command], { cwd: root, env: { ...quickNpx(t), ...env } })
+  const { stdout } = await run('sh', ['-c', command], { cwd: root, env: { ...env, PATH: quickNpx(t).PATH } })
   const credentials = /svct_\S+/.exec(stdout)![0]
   // The defaults of Prometheus: http, /metrics, Bearer.
   const ask = (headers: Record<string, string>) => fetch(`http://${admin}/metrics`, { headers })
