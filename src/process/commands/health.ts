@@ -2,6 +2,7 @@
 
 import type { Endpoint } from '../../config/model/config.ts'
 import { loadConfig } from '../../config/load/load.ts'
+import { exchange } from './api/exchange.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from '../terminal/config-mistakes.ts'
 import { adminOf, runningHere } from '../ports/presence.ts'
@@ -56,7 +57,7 @@ async function healthAt({ host, port }: Endpoint, pid: number | null, signal: Ab
   const url = urlOf({ host: reachable(host), port })
   const address = `${url}/healthz`
   try {
-    const { status } = await fetch(address, { signal })
+    const { status } = await exchange(address, { method: 'GET' }, signal)
     return { url, pid, problem: status === 200 ? null : `${address} responds with ${status}` }
   } catch {
     return { url, pid, problem: `${address} does not respond` }

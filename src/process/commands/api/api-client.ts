@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiFaultName, apiFaults } from '../../../errors/catalogue/api-faults.ts'
+import { exchange, type Message, type Reply } from './exchange.ts'
 
 export interface ApiAccess {
   readonly url: string
@@ -85,14 +86,14 @@ export class ApiClient {
   /** Throws `ApiRefusal` or `ApiUnreachable`; retries what can be repeated when the connection breaks. */
   async ask<Result>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Result>> {
     const url = `${this.#access.url}${this.#root}${path}`
-    const init = requestOf(method, this.#access.token, request)
+    const message = messageOf(method, this.#access.token, request)
     const isRepeatable = method === 'GET' || request.once === true
     // A change that was made but not confirmed returns its response only for the same key.
     for (let tries = 1; ; tries++) {
-      const { response, text } = await this.#send(url, init, isRepeatable)
-      const mayBeDone = response.status === 503 && request.once === true
-      if (!mayBeDone || tries === maxTries) return this.#read(response, text)
-      await sleep(1000 * Math.min(Number(response.headers.get('retry-after')) || 1, 10))
+      const reply = await this.#send(url, message, request.signal, isRepeatable)
+      const mayBeDone = reply.status === 503 && request.once === true
+      if (!mayBeDone || tries === maxTries) return this.#read(reply)
+      await sleep(1000 * Math.min(Number(reply.headers['retry-after']) || 1, 10))
     }
   }
 
@@ -107,17 +108,23 @@ export class ApiClient {
     return items
   }
 
-  async #send(url: string, init: RequestInit, isRepeatable: boolean): Promise<Whole> {
+  async #send(
+    url: string,
+    message: Message,
+    end: AbortSignal | undefined,
+    isRepeatable: boolean,
+  ): Promise<Reply> {
+    const late = AbortSignal.timeout(timeout)
     try {
-      return await exchange(url, init)
+      return await exchange(url, message, end ? AbortSignal.any([late, end]) : late)
     } catch (cause) {
-      if (isRepeatable && !isTimeout(cause)) return this.#send(url, init, false)
-      const isDoubtful = init.method !== 'GET' && mayHaveArrived(cause)
+      if (isRepeatable && !isTimeout(cause)) return this.#send(url, message, end, false)
+      const isDoubtful = message.method !== 'GET' && mayHaveArrived(cause)
       throw new ApiUnreachable(`${this.#access.url} ${reasonOf(cause)}${isDoubtful ? unknownOutcome : ''}`)
     }
   }
 
-  #read<Result>({ status, headers }: Response, text: string): ApiAnswer<Result> {
+  #read<Result>({ status, headers, text }: Reply): ApiAnswer<Result> {
     const envelope = envelopeIn(text)
     if (!envelope)
       throw new ApiUnreachable(
@@ -126,34 +133,21 @@ export class ApiClient {
     const { success, errors, result, result_info } = envelope
     if (!success) throw new ApiRefusal(status, mistakesIn(errors, status))
     const { cursor } = (result_info ?? {}) as { readonly cursor?: unknown }
-    const etag = headers.get('etag')
+    const { etag = null } = headers
     return { result: result as Result, cursor: typeof cursor === 'string' ? cursor : null, etag }
   }
 }
 
 const unknownOutcome = '; the change may or may not have been made'
 
-interface Whole {
-  readonly response: Response
-  readonly text: string
-}
-
 /** Redirects are not followed: the token is sent only to the given address. */
-function requestOf(method: string, token: string, { body, ifMatch, once, signal }: ApiRequest): RequestInit {
+function messageOf(method: string, token: string, { body, ifMatch, once }: ApiRequest): Message {
   const headers: Record<string, string> = { accept: 'application/json', authorization: `Bearer ${token}` }
   if (ifMatch) headers['if-match'] = ifMatch
   if (once) headers['idempotency-key'] = randomUUID()
-  const init: RequestInit = { method, headers, redirect: 'manual', ...(signal && { signal }) }
-  if (body === undefined) return init
+  if (body === undefined) return { method, headers }
   headers['content-type'] = 'application/json'
-  return { ...init, body: JSON.stringify(body) }
-}
-
-async function exchange(url: string, init: RequestInit): Promise<Whole> {
-  const late = AbortSignal.timeout(timeout)
-  const signal = init.signal ? AbortSignal.any([late, init.signal]) : late
-  const response = await fetch(url, { ...init, signal })
-  return { response, text: await response.text() }
+  return { method, headers, body: JSON.stringify(body) }
 }
 
 function isTimeout(cause: unknown): boolean {
@@ -161,15 +155,14 @@ function isTimeout(cause: unknown): boolean {
 }
 
 function mayHaveArrived(cause: unknown): boolean {
-  return isTimeout(cause) || ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(cause))
+  return isTimeout(cause) || ['ECONNRESET', 'EPIPE'].includes(codeOf(cause))
 }
 
 function codeOf(thrown: unknown): string {
-  const { cause } = thrown as { cause?: { code?: unknown; message?: unknown } }
-  return String(cause?.code ?? (cause?.message === 'bad port' ? 'bad port' : 'unknown reason'))
+  return String((thrown as NodeJS.ErrnoException).code ?? 'unknown reason')
 }
 
-/** Describes the reason in our own words: errors of `fetch` may quote their input. */
+/** Describes the reason in our own words: errors of Node may quote their input. */
 function reasonOf(cause: unknown): string {
   if (isTimeout(cause)) return `timed out after ${timeout / 1000} s`
   const code = codeOf(cause)
@@ -180,9 +173,7 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections; is the gateway running?',
   ECONNRESET: 'closed the connection',
   EPIPE: 'closed the connection',
-  UND_ERR_SOCKET: 'closed the connection',
   ENOTFOUND: 'has a name that does not exist',
-  'bad port': 'has a port that is reserved for another protocol',
 }
 
 type Envelope = Readonly<Record<'success' | 'errors' | 'result' | 'result_info', unknown>>

@@ -6,7 +6,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { ApiUnreachable, ApiClient, ApiRefusal } from '../../../../src/process/commands/api/api-client.ts'
+import { Authority } from '../../../help/certificates.ts'
 import { freePort } from '../../../help/free-port.ts'
+import { startHttps } from '../../../help/https-server.ts'
 
 const account = '0123456789abcdef0123456789abcdef'
 const token = 'svct_SECRET'
@@ -156,10 +158,13 @@ test('a refusal has the status and every error of the envelope', async t => {
   ])
 })
 
-test('a port that cannot be used is reported in words', async () => {
-  const api = new ApiClient({ url: 'http://127.0.0.1:1', account, token })
-  const { message } = await failureOf(api.ask('GET', '/things'))
-  assert.match(message, /^http:\/\/127\.0\.0\.1:1 has a port that is reserved/)
+test('a certificate of an unknown authority is refused, and gets no token', async t => {
+  const seen: unknown[] = []
+  const { port } = await startHttps(t, new Authority().issue(['127.0.0.1']), request => seen.push(request))
+  const url = `https://127.0.0.1:${port}`
+  const { message } = await failureOf(new ApiClient({ url, account, token }).ask('POST', '/things'))
+  assert.equal(message, `${url} is unreachable (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`)
+  assert.deepEqual(seen, [])
 })
 
 const ofModels = JSON.stringify({
