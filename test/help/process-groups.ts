@@ -9,9 +9,9 @@ import { root } from './source.ts'
 export type Group = readonly string[]
 
 /** The most files of a group: to load what they try costs more than most of them, but who waits for the last group waits for all of it. */
-const most = 24
+const most = 40
 /** The most where files start programs of ours, which take their time. */
-const mostStarting = 4
+const mostStarting = 6
 
 /** What takes longest, most first: it begins before all else, lest the others wait for it at the end, and has a process of its own. */
 export const longest: ReadonlySet<string> = new Set([

@@ -83,8 +83,8 @@ test('a route that is spelled so is meant', () => {
 
 test('long paths take no longer than others', () => {
   const paths = GatedPaths.of([route('/'), route('/admin', gate)])!
-  const start = process.cpuUsage()
+  const start = process.threadCpuUsage()
   for (const part of ['.', ' ', '. ', '::$', ':', './', '%20'])
     paths.behind([`/A${part.repeat(16_000)}x`], route('/'))
-  assert.ok(process.cpuUsage(start).user < 2_000_000)
+  assert.ok(process.threadCpuUsage(start).user < 2_000_000)
 })
