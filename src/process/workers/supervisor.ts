@@ -44,6 +44,8 @@ interface SupervisorParts {
   readonly log: Logger
   readonly clock?: Clock
   readonly supervision?: Partial<Supervision>
+  /** The path of what a worker runs, by default `edge-worker` beside the code of the supervisor. */
+  readonly program?: string | undefined
 }
 
 export class Supervisor implements ManagedPlane {
@@ -335,7 +337,8 @@ export class Supervisor implements ManagedPlane {
   #fork(slot: number, attempt: number, heard: ConstructorParameters<typeof WorkerHandle>[1]): WorkerHandle {
     try {
       const { snapshotTimeout } = this.#timeouts
-      return new WorkerHandle(slot, heard, { snapshotTimeout, isNumeric: this.#config.log.numeric })
+      const { program } = this.#parts
+      return new WorkerHandle(slot, heard, { snapshotTimeout, isNumeric: this.#config.log.numeric, program })
     } catch (cause) {
       if (this.#isListening && !this.#isEnding) this.#restart(slot, attempt + 1)
       throw cause

@@ -46,10 +46,16 @@ interface Heard {
 }
 
 // Like this file, it is JavaScript in the published package.
-const program = fileURLToPath(new URL('./edge-worker.ts', import.meta.url)).replace(
+const usualProgram = fileURLToPath(new URL('./edge-worker.ts', import.meta.url)).replace(
   /\.ts$/,
   extname(import.meta.url),
 )
+
+interface WorkerSettings {
+  readonly snapshotTimeout: number
+  readonly isNumeric: boolean
+  readonly program: string | undefined
+}
 
 export class WorkerHandle implements Acceptor, ShareHolder {
   readonly slot: number
@@ -67,12 +73,12 @@ export class WorkerHandle implements Acceptor, ShareHolder {
   constructor(
     slot: number,
     heard: Heard,
-    { snapshotTimeout, isNumeric }: { readonly snapshotTimeout: number; readonly isNumeric: boolean },
+    { snapshotTimeout, isNumeric, program = usualProgram }: WorkerSettings,
   ) {
     this.slot = slot
     this.#heard = heard
     this.#snapshotTimeout = snapshotTimeout
-    this.#child = start(isNumeric ? [numericLog] : [])
+    this.#child = start(program, isNumeric ? [numericLog] : [])
     this.#errors = errorLines(this.#child, line => heard.wrote(line, this))
     this.#child.on('message', (message, handle: unknown) =>
       this.#receive(message as FromWorker, handle as SocketHandle),
@@ -184,7 +190,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
 }
 
 /** It inherits the environment and the log, and gets the rest with the first message. */
-function start(args: readonly string[]): ChildProcess {
+function start(program: string, args: readonly string[]): ChildProcess {
   // A subfolder of this cache: a worker runs other functions of the files, and only code that ran is cached.
   const NODE_COMPILE_CACHE = getCompileCacheDir()
   const child = fork(program, args, {
