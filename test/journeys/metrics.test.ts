@@ -5,9 +5,13 @@ import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
 
-test('what went through the gateway is counted by zone and class, code and phase, under names that Prometheus reads', async t => {
+test('what went through the gateway is counted by zone and class, code and phase, under names that Prometheus reads; an origin without checks has its series before', async t => {
   const origin = await startSite(t, (_, response) => response.end('hello'))
   const gateway = await startGateway(t, siteConfig(origin))
+  const { samples: before } = readMetrics(await gateway.metrics())
+  const labels = `pool="site",origin="${origin}"`
+  assert.equal(before.get(`gatehouse_origin_healthy{${labels}}`), 1)
+  assert.equal(before.get(`gatehouse_origin_state{${labels},state="unchecked"}`), 1)
   await (await fetch(gateway.edge)).text()
   await (await fetch(`${gateway.edge}/cdn-cgi/error/522`)).text()
   const { samples } = readMetrics(await gateway.metrics())
@@ -21,18 +25,13 @@ test('what went through the gateway is counted by zone and class, code and phase
   assert.equal(samples.get('gatehouse_connections_open{side="origin"}'), 1)
 })
 
-test('an origin without checks has its series before the first request', async t => {
+test('open connections are a gauge that returns to zero; paths, hosts and client addresses never become labels', async t => {
   const origin = await startSite(t, (_, response) => response.end())
   const gateway = await startGateway(t, siteConfig(origin))
-  const { samples } = readMetrics(await gateway.metrics())
-  const labels = `pool="site",origin="${origin}"`
-  assert.equal(samples.get(`gatehouse_origin_healthy{${labels}}`), 1)
-  assert.equal(samples.get(`gatehouse_origin_state{${labels},state="unchecked"}`), 1)
-})
-
-test('paths, hosts and client addresses never become labels', async t => {
-  const origin = await startSite(t, (_, response) => response.end())
-  const gateway = await startGateway(t, siteConfig(origin))
+  await (await fetch(gateway.edge, { headers: { connection: 'close' } })).text()
+  const open = async () =>
+    readMetrics(await gateway.metrics()).samples.get('gatehouse_connections_open{side="client"}')
+  await until(async () => (await open()) === 0)
   const { port } = new URL(gateway.edge)
   await fetch(`${gateway.edge}/a-path-to-see?and=a-query`, { headers: { 'x-forwarded-for': '192.0.2.77' } })
   await fetch(`http://localhost:${port}/`)
@@ -45,13 +44,4 @@ test('paths, hosts and client addresses never become labels', async t => {
     /a-path-to-see|a-query|192\.0\.2\.77|localhost|127\.0\.0\.1/,
   )
   assert.equal(readMetrics(text).samples.get('gatehouse_requests_total{zone="none",status_class="4xx"}'), 1)
-})
-
-test('open connections are a gauge that returns to zero', async t => {
-  const origin = await startSite(t, (_, response) => response.end())
-  const gateway = await startGateway(t, siteConfig(origin))
-  await (await fetch(gateway.edge, { headers: { connection: 'close' } })).text()
-  const open = async () =>
-    readMetrics(await gateway.metrics()).samples.get('gatehouse_connections_open{side="client"}')
-  await until(async () => (await open()) === 0)
 })

@@ -21,23 +21,30 @@ interface ModelList {
   readonly data: readonly { readonly id: string }[]
 }
 
-/** Starts a gateway by the recipe, with this behind the host of its URL. */
-async function follow(t: TestContext, { heading, provider, kind }: Recipe, end: string) {
-  const server = await servers.startModels(t, kind)
+/** Starts two servers of that kind, and a gateway by the recipe for the first; `turn` has it go to the other, with this behind the host of its URL. */
+async function follow(t: TestContext, { heading, provider, kind }: Recipe) {
+  const [server, other] = [await servers.startModels(t, kind), await servers.startModels(t, kind)]
   const [block] = blocksOf(section(readPage('docs/providers.md'), heading))
-  const yaml = block!.text.replace(/http:\/\/127\.0\.0\.1:\d+/, `${server.url}${end}`)
-  const gateway = await startGateway(t, yaml, { env: { VLLM_API_KEY: 'sk-vllm' } })
+  const yaml = (url: string) => block!.text.replace(/http:\/\/127\.0\.0\.1:\d+/, url)
+  const gateway = await startGateway(t, yaml(server.url), { env: { VLLM_API_KEY: 'sk-vllm' } })
   const { account, token } = await gateway.firstStart
-  return { server, token, edge: gateway.edge, native: `${gateway.edge}/v1/${account}/default/${provider}` }
+  const native = `${gateway.edge}/v1/${account}/default/${provider}`
+  const turn = async (end: string) => {
+    gateway.rewrite(yaml(`${other.url}${end}`))
+    await gateway.logged('configuration reloaded')
+    return other
+  }
+  return { server, turn, token, edge: gateway.edge, native }
 }
 
 const messages = [{ role: 'user' as const, content: 'Hello.' }]
 const { farewell } = servers
 
 for (const recipe of recipes)
-  for (const end of ['', '/v1/'])
-    test(`${recipe.heading}, with a URL that ends in ${end || 'the host'}`, async t => {
-      const { server, token, edge, native } = await follow(t, recipe, end)
+  test(`${recipe.heading}, with a URL that ends in the host, and in /v1/`, async t => {
+    const { server: first, turn, token, edge, native } = await follow(t, recipe)
+    for (const end of ['', '/v1/']) {
+      const server = end === '' ? first : await turn(end)
       const model = `${recipe.provider}/${recipe.model}`
       const openai = new OpenAI({ baseURL: `${edge}/v1`, apiKey: token, maxRetries: 0 })
       const anthropic = new Anthropic({ baseURL: edge, authToken: token, apiKey: null, maxRetries: 0 })
@@ -67,6 +74,7 @@ for (const recipe of recipes)
       const list = (await (await fetch(`${native}/v1/models`, { headers })).json()) as ModelList
       assert.equal(list.data[0]!.id, recipe.model)
       assert.deepEqual(server.refused, [])
+      assert.ok(server.asked.length > 0)
       for (const { path } of server.asked) assert.match(path, /^\/v1\/(?!v1)/)
       for (const { headers, body } of server.asked) {
         if (body.model !== undefined) assert.equal(body.model, recipe.model)
@@ -76,7 +84,8 @@ for (const recipe of recipes)
       const unknown = await fetch(`${native}/v1/nothing`, { headers })
       assert.equal(unknown.status, recipe.provider === 'custom-lmstudio' ? 200 : 404)
       assert.match(await unknown.text(), refusals[recipe.provider])
-    })
+    }
+  })
 
 /** In the words of each server. */
 const refusals: Readonly<Record<Recipe['provider'], RegExp>> = {

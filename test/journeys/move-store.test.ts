@@ -21,6 +21,7 @@ import { quickFolder } from '../help/quick-folder.ts'
 import { endDaemon } from '../help/redis.ts'
 import { SharedLog } from '../help/shared-log.ts'
 import { startSite } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 import { refresh, tokensIn, tokensOf, userinfo } from '../oauth-server/app.ts'
 import { Browser, makeUser, register, startSite as startAuthorizationServer } from '../oauth-server/site.ts'
@@ -231,7 +232,7 @@ async function settle(t: TestContext) {
       .replaceAll('6379', `${redisPort}`)
       .replaceAll('8081', `${adminPort}`)
   const sh = (text: string) => run('sh', ['-ec', here(text)], { cwd: folder, env })
-  const config = `workers: 2
+  const config = `workers: ${thorough(2, 1)}
 listen: ['127.0.0.1:${edgePort}']
 admin: 127.0.0.1:${adminPort}
 shutdown: { grace: 2s }
@@ -393,7 +394,7 @@ class Clients {
       } catch (cause) {
         this.failures.push(`${cause}: ${(cause as Error).cause}`)
       }
-      await sleep(50)
+      await sleep(100)
     }
   }
 
@@ -406,7 +407,7 @@ class Clients {
       } catch (cause) {
         this.failures.push(`the site: ${cause}: ${(cause as Error).cause}`)
       }
-      await sleep(50)
+      await sleep(100)
     }
   }
 }

@@ -11,6 +11,7 @@ import { writeConfig } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { root } from '../help/source.ts'
 import { atTerminal } from '../help/terminal.ts'
+import { thorough } from '../help/thorough.ts'
 
 const run = promisify(execFile)
 
@@ -24,7 +25,8 @@ function takenFor(version: string): string {
     ${canReplace ? '' : 'process.execve = undefined'}`)}`
 }
 
-for (const version of ['18.20.8', '20.20.2', '22.22.0']) {
+// Those of 18 and 20 go the same way.
+for (const version of thorough(['18.20.8', '20.20.2', '22.22.0'], ['18.20.8', '22.22.0'])) {
   const older = ['--import', takenFor(version)]
   const start = (...args: readonly string[]) => [...older, join(root, 'bin/pinned-node.js'), ...args]
 

@@ -8,12 +8,13 @@ import { completion } from '../help/ai.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { startRedis } from '../help/redis.ts'
 import { startSite } from '../help/site.ts'
+import { thorough } from '../help/thorough.ts'
 import { busySecond, until } from '../help/until.ts'
 
 const day = 86_400_000
-const stores = ['SQLite', 'Redis'] as const
+const stores: readonly string[] = ['SQLite', 'Redis']
 
-for (const name of stores) {
+for (const name of thorough(stores, stores.slice(0, 1))) {
   test(`${name}: two workers share the limits and quotas of the file`, async t => {
     const origin = await startSite(t, (_, response) => void response.end('fine'))
     const configure = (rate: string) => `
@@ -64,7 +65,7 @@ test('the limit of a gateway that the API sets takes effect within a second', as
   const gateway = await startGateway(
     t,
     `
-workers: 2
+workers: 1
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
 zones: []
 `,
@@ -105,7 +106,7 @@ for (const name of stores) {
     const gateway = await startGateway(
       t,
       `
-workers: 4
+workers: ${thorough(4, 2)}
 store: { url: '\${STORE:-}', command_timeout: 5s }
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
 zones: []
@@ -125,7 +126,7 @@ zones: []
       return response.status
     }
     const api = `/client/v4/accounts/${account}`
-    for (const most of [20, 200, 200]) {
+    for (const most of thorough([20, 200, 200], [20, 100])) {
       const id = `g${performance.now().toFixed()}`
       const limit = { id, rate_limiting_limit: most, rate_limiting_interval: 3_600 }
       assert.equal(await post(`${gateway.admin}${api}/ai-gateway/gateways`, limit), 200)

@@ -221,7 +221,7 @@ test('a second gateway without --replace does not start, and only a process that
   assert.equal((await fetch(`${first.admin}/readyz`)).status, 200)
 })
 
-for (const workers of thorough([0, 2], [2]))
+for (const workers of thorough([0, 2], [1]))
   test(`a second gateway with a side port of its own gets no connections of the first one's port (workers: ${workers})`, async t => {
     const { start, env } = await prepare(t, workers)
     const first = await start()
@@ -289,7 +289,7 @@ test('a side port that was shared with a gateway which did not come up is its ow
   const { start, file, env } = await prepare(t, 0)
   const first = await start()
   const port = Number(new URL(first.admin).port)
-  const visitor = new Visitor(port, 0)
+  const visitor = new Visitor(port, 50)
   t.after(() => visitor.leave())
   const asked = { replaces: true, shares: true }
   const take = () => takeOver({ port }, asked, env.GATEHOUSE_DATA).then(before => before?.yields)
@@ -450,7 +450,7 @@ test('the side port knows clients of the zone before it all through a replacemen
       const [status, text] = await ask('/verify', bound)
       // While the one has left the port and the other is not there yet, the edge says 521.
       if (status !== 200 && status !== 521) refusals.push([status, text])
-      await wait(5)
+      await wait(25)
     }
   })()
   await start('--replace')

@@ -42,7 +42,7 @@ async function refused(port: number): Promise<void> {
   }
 }
 
-for (const workers of thorough([0, 2], [2])) {
+for (const workers of thorough([0, 2], [2]))
   test(`SIGTERM: unready at once, no new connection, what runs is finished and its connections close, exit 0 (workers: ${workers})`, async t => {
     const listen = 'listen: [{address: 127.0.0.1:0, h2c: true}]'
     const more = `workers: ${workers}\n${listen}`
@@ -71,6 +71,7 @@ for (const workers of thorough([0, 2], [2])) {
     )
   })
 
+for (const workers of thorough([0, 2], [1])) {
   test(`connections that are held are reset, and nobody waits for them (workers: ${Math.min(workers, 1)})`, async t => {
     const listen = 'listen: [{address: 127.0.0.1:0, h2c: true}]'
     const more = `workers: ${Math.min(workers, 1)}\n${listen}\nadmin: 127.0.0.1:0\n${lastingPenalty}`
@@ -141,10 +142,13 @@ for (const workers of thorough([0, 2], [2])) {
   })
 
   test(`a second signal exits at once, with the code of that signal (workers: ${workers})`, async t => {
-    for (const [signal, code] of [
-      ['SIGTERM', 143],
-      ['SIGINT', 130],
-    ] as const) {
+    for (const [signal, code] of thorough(
+      [
+        ['SIGTERM', 143],
+        ['SIGINT', 130],
+      ] as const,
+      [['SIGINT', 130]] as const,
+    )) {
       const { gateway, answer } = await startWithRequest(t, `workers: ${workers}`)
       gateway.signal('SIGTERM')
       await gateway.logged('stopping')

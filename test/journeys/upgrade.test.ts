@@ -196,7 +196,7 @@ for (const workers of thorough([0, 1], [1]))
   })
 
 test('new connections to the side port notice no upgrade', async t => {
-  const upgrades = 2
+  const upgrades = thorough(2, 1)
   const { gateway, admin } = await start(t, 0)
   const visitors = Array.from({ length: 12 }, (_, i) => new Visitor(Number(new URL(admin).port), i * 8))
   t.after(() => Promise.all(visitors.map(visitor => visitor.leave())))
