@@ -3,8 +3,10 @@
 
 import { enableCompileCache } from 'node:module'
 import { isAbsolute, join } from 'node:path'
-import './process/system/v8.ts'
 import './process/system/thread-pool.ts'
+
+// Before our own code; other commands would load much of Node for nothing.
+if (['start', 'demo'].includes(process.argv[2]!)) await import('./process/system/v8.ts')
 
 const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env
 // The gateway that is to be replaced by this process learns why it is not, whatever fails.
