@@ -22,14 +22,14 @@ test('a text is forgotten soon after its value', async () => {
   const memo = new Memo<{ n: number }>(10_000)
   const used = { n: -1 }
   memo.set('used', used)
-  for (let n = 0; n < 400; n++) {
+  for (let n = 0; n < 200; n++) {
     memo.set(`unused ${n}`, { n })
     // Between two turns, so that nothing holds what is unused; the count collects it.
     await new Promise(setImmediate)
     if (n % 32 === 0) weak()
   }
   const left = weak() - before
-  ok(left <= 100, `${left} are left of 401`)
+  ok(left <= 100, `${left} are left of 201`)
   equal(memo.get('used'), used)
 })
 

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { type AiEdge, call, completion, startAi } from '../help/ai.ts'
 import { startOrigin } from '../help/origin.ts'
 import { chunks, Ended, type Message } from '../help/raw.ts'
+import { thorough } from '../help/thorough.ts'
 
 const framings = ['length', 'chunked', 'close'] as const
 type Framing = (typeof framings)[number]
@@ -213,7 +214,7 @@ for (const way of ways) {
         play({ body: way.answer, type: way.type, framing, cuts: [] })
         assert.equal((await ask(ai, way))?.status, 200)
       }),
-      { numRuns: 150, interruptAfterTimeLimit: 6_000 },
+      { numRuns: thorough(150, 50), interruptAfterTimeLimit: 6_000 },
     )
   })
 }

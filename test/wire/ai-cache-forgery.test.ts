@@ -10,7 +10,7 @@ import { startResponder } from '../help/origin.ts'
 import { thorough } from '../help/thorough.ts'
 
 /** Keys that are made up. */
-const count = thorough(10_000, 2_000)
+const count = thorough(10_000, 500)
 const prompt = JSON.stringify({ model: 'openai/gpt-4o', messages: [{ role: 'user', content: 'Hi' }] })
 
 test('64 callers of two accounts with equal calls at once get nothing of each other', async t => {

@@ -6,6 +6,7 @@ import { type AiEdge, type AiSettings, call, completion, json, startAi } from '.
 import { AnswerRoom } from '../../src/answers/answer-room.ts'
 import { type Origin, startOrigin } from '../help/origin.ts'
 import { chunks, type Wire } from '../help/raw.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 const streamHead = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -52,22 +53,24 @@ async function start(t: TestContext, settings: AiSettings = {}): Promise<Setup> 
   return { ai, provider, asked, send, waiting }
 }
 
-test('a thousand callers of one question are one call', async t => {
+const crowd = thorough(1_000, 200)
+
+test(`${crowd} callers of one question are one call`, async t => {
   const { ai, asked, send, waiting } = await start(t)
-  const clients = await Promise.all(Array.from({ length: 1_000 }, () => send()))
-  await waiting(1_000)
+  const clients = await Promise.all(Array.from({ length: crowd }, () => send()))
+  await waiting(crowd)
   await until(() => asked.length > 0)
   await asked[0]!.send(json(completion))
   const responses = await Promise.all(clients.map(client => client.response()))
   const statuses = responses.map(response => response.field('svc-aig-cache-status'))
   assert.deepEqual(
     [statuses.filter(status => status === 'MISS').length, statuses.filter(status => status === 'HIT').length],
-    [1, 999],
+    [1, crowd - 1],
   )
   for (const { text, status } of responses) assert.deepEqual([status, JSON.parse(text)], [200, completion])
   assert.equal(asked.length, 1)
   const { calls } = ai.edge.metrics.answers
-  assert.deepEqual([calls.miss.value, calls.join.value + calls.hit.value], [1, 999])
+  assert.deepEqual([calls.miss.value, calls.join.value + calls.hit.value], [1, crowd - 1])
 })
 
 test('a response that the guard blocks is refused to all who wait for it, by one call', async t => {

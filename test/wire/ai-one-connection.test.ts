@@ -9,6 +9,7 @@ import { mintToken } from '../../src/tokens/token.ts'
 import { type AiEdge, call, completion, json, startAi } from '../help/ai.ts'
 import { ask as askHttp2, connectHttp2 } from '../help/http2-client.ts'
 import { startResponder } from '../help/origin.ts'
+import { thorough } from '../help/thorough.ts'
 import { gateway } from '../store/contract-specimens.ts'
 
 const run = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!.id
@@ -211,6 +212,6 @@ test('a provider is sent what it is sent of a call that comes alone, whatever th
       }
       wire.leave()
     }),
-    { numRuns: 150 },
+    { numRuns: thorough(500, 60) },
   )
 })

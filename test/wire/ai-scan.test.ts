@@ -40,8 +40,8 @@ function memory(): { readonly heap: number; readonly rss: number } {
 }
 
 /** What is remembered of misses is bounded, and is full by then; V8's young heap has grown to its size. */
-const filling = 40_000
-const calls = thorough(50_000, 10_000)
+const filling = thorough(40_000, 12_000)
+const calls = thorough(50_000, 6_000)
 
 test(`a scan of ${calls} calls with invalid tokens writes no row, calls no provider and leaves memory flat`, async t => {
   const provider = await startResponder(t, json(completion))

@@ -8,10 +8,11 @@ import fc from 'fast-check'
 import { type Edge, edgeConfig, startEdge } from '../help/edge.ts'
 import { type Origin, startOrigin, startTlsOrigin } from '../help/origin.ts'
 import { chunks, Ended, type Message, request, type Wire } from '../help/raw.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 /** More of them by hand: RUNS=400, and a longer `--test-timeout`. */
-const RUNS = Number(process.env.RUNS ?? 15)
+const RUNS = Number(process.env.RUNS ?? thorough(15, 8))
 const timeouts = { response: 300, idle: 300, write: 300 }
 
 /** What marks each byte of an answer as the one to this request. */

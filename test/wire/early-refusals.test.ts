@@ -7,7 +7,7 @@ import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { type OriginKind, startRefusingOrigin } from '../help/refusing-origin.ts'
 import { thorough } from '../help/thorough.ts'
 
-const clients = 15
+const clients = thorough(15, 5)
 const mib = 1024 * 1024
 
 async function uploadByHttp1(edge: Edge, size: number): Promise<string> {

@@ -10,6 +10,7 @@ import { Edge, edgeConfig, listenAt } from '../help/edge.ts'
 import { closeFrame, frame, maskedCode, opcodes } from '../help/frames.ts'
 import { startOrigin } from '../help/origin.ts'
 import { request, type Wire } from '../help/raw.ts'
+import { thorough } from '../help/thorough.ts'
 import { turnsUntil } from '../help/until.ts'
 
 const GOING_AWAY = 1001
@@ -103,13 +104,15 @@ test('both ends get 1001 when half of a short grace is over, and no sooner, and 
   )
 })
 
+const pairs = thorough(12, 4)
+
 test('our Close never cuts or splits a frame while messages of all sizes go both ways, compressed and in parts', async t => {
-  const { edge, sockets, peers } = await openReal(t, 12)
+  const { edge, sockets, peers } = await openReal(t, pairs)
   const codes = codesOf([...sockets, ...peers])
   for (const socket of sockets) pump(socket)
   await Promise.all(sockets.map(socket => once(socket, 'message')))
-  await edge.plane.drain(4_000)
-  assert.deepEqual(await codes, Array(24).fill(GOING_AWAY))
+  await edge.plane.drain(2_000)
+  assert.deepEqual(await codes, Array(2 * pairs).fill(GOING_AWAY))
 })
 
 /** Sends on and on; each message in two fragments, of bytes that do not compress well. */
