@@ -139,15 +139,17 @@ test('after half an hour, what opens or ends something asks for the password fir
 })
 
 test('forms that only try something change nothing, and forms that delete are marked as ending something', async t => {
-  for (const route of forms) {
-    const site = await openDashboard(t)
-    const path = (await furnish(site))(route.path)
-    const changes = async () => (await site.ask('GET', '/audit_logs')).json.result_info.total_count
-    const before = await changes()
-    const { asked } = await sendForm({ ...site, t }, route, path)
-    if (route.effect === 'tries') assert.equal(await changes(), before, route.path)
-    if (asked.some(one => one.startsWith('DELETE '))) assert.equal(route.effect, 'ends', route.path)
-  }
+  const site = await openDashboard(t)
+  const pathOf = await furnish(site)
+  const changes = async () => (await site.ask('GET', '/audit_logs')).json.result_info.total_count
+  // In this order each finds what it is about: to roll policies back ends their drafts.
+  for (const effect of ['tries', 'sets', 'opens'])
+    for (const route of forms.filter(form => form.effect === effect)) {
+      const before = await changes()
+      const { asked } = await sendForm({ ...site, t }, route, pathOf(route.path))
+      if (effect === 'tries') assert.equal(await changes(), before, route.path)
+      assert.ok(!asked.some(one => one.startsWith('DELETE ')), route.path)
+    }
 })
 
 const held = {
