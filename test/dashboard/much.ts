@@ -11,7 +11,7 @@ import type { openDashboard } from './site.ts'
 
 type Site = Awaited<ReturnType<typeof openDashboard>>
 
-const many = 1_000
+const many = 500
 /** As many as a zone may have. */
 const rules = 100
 

@@ -10,14 +10,23 @@ interface RouteMatch {
 
 interface Row {
   readonly route: Route
-  readonly steps: readonly string[]
+  readonly steps: readonly Step[]
+}
+
+/** A step of a pattern: a word, or the name of a value. */
+interface Step {
+  readonly word: string
+  readonly name: string | null
 }
 
 export class RouteTable {
   readonly #rows: readonly Row[]
 
   constructor(routes: readonly Route[]) {
-    this.#rows = routes.map(route => ({ route, steps: route.path.split('/') }))
+    this.#rows = routes.map(route => ({
+      route,
+      steps: route.path.split('/').map(word => ({ word, name: /^\{(\w+)\}$/.exec(word)?.[1] ?? null })),
+    }))
   }
 
   /** Returns the first matching route, with the decoded values of its `{name}` steps; null for none. */
@@ -31,14 +40,15 @@ export class RouteTable {
   }
 }
 
-function fit(pattern: readonly string[], steps: readonly string[]): Record<string, string> | null {
+function fit(pattern: readonly Step[], steps: readonly string[]): Record<string, string> | null {
   if (pattern.length !== steps.length) return null
+  if (!pattern.every(({ word, name }, i) => name !== null || word === steps[i])) return null
   const params: Record<string, string> = {}
-  for (const [i, step] of pattern.entries()) {
-    const name = /^\{(\w+)\}$/.exec(step)?.[1]
-    const value = name === undefined ? null : decode(steps[i]!)
-    if (name === undefined ? step !== steps[i] : value === null || !isOfKind(name, value)) return null
-    if (name !== undefined) params[name] = value!
+  for (const [i, { name }] of pattern.entries()) {
+    if (name === null) continue
+    const value = decode(steps[i]!)
+    if (value === null || !isOfKind(name, value)) return null
+    params[name] = value
   }
   return params
 }
