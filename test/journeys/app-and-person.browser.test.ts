@@ -12,7 +12,11 @@ import { until } from '../help/until.ts'
 import { consent, libraries, password, settle } from './app-town.ts'
 
 test('over TLS and HTTP/2, a person denies, allows in part, is remembered, disconnects the app, and signs in to the dashboard', async t => {
-  const town = await settle(t, { workers: 2, edge: `localhost:${await freePort()}`, isSecure: true })
+  const town = await settle(t, {
+    workers: thorough(2, 0),
+    edge: `localhost:${await freePort()}`,
+    isSecure: true,
+  })
   const colleague = await town.invite('grace@example.com')
   const app = await town.register('Tea Ledger', 'client_secret_basic')
   const begin = () => libraries['openid-client']!(town, app, 'client_secret_basic')
@@ -74,6 +78,10 @@ test('a town where everybody may sign up', async t => {
   await t.test('a private app is refused in words to who is no member, and the app is told', () =>
     isRefused(town, begin),
   )
+  for (const [api, call] of Object.entries(calls))
+    await t.test(`an app that knows nothing but a URL of the ${api} finds its way to a token for it`, () =>
+      findsItsWay(town, colleague, call),
+    )
   await t.test('an account that requires two steps is opened to apps only by who has them', () =>
     needsTwoSteps(town, colleague),
   )
@@ -184,13 +192,6 @@ const calls = {
     scope: 'ai_gateway.read',
   },
 } as const
-
-test('an app that knows nothing but a URL of an API finds its way to a token for it', async t => {
-  const town = await settle(t, { workers: 0 })
-  const colleague = await town.invite('grace@example.com')
-  for (const [api, call] of Object.entries(calls))
-    await t.test(api, async () => findsItsWay(town, colleague, call))
-})
 
 type Call = (typeof calls)[keyof typeof calls]
 

@@ -5,15 +5,17 @@ import { after, before, type TestContext, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { complaintsOf, launchBrowser } from '../help/browser.ts'
 import { contrastsIn } from '../help/contrast.ts'
-import { startGateway } from '../help/gateway.ts'
+import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { root } from '../help/source.ts'
 
 const configuration = readFileSync(join(root, 'config/demo.yaml'), 'utf8')
 const env = { DEMO_LISTEN: '127.0.0.1:0', DEMO_ADMIN: '127.0.0.1:0' }
 
 let browser: Browser
-before(async () => {
+let demo: RunningGateway
+before(async t => {
   browser = await launchBrowser()
+  demo = await startGateway(t as TestContext, configuration, { command: 'demo', env })
 })
 after(() => browser?.close())
 
@@ -21,12 +23,11 @@ async function openDemo(
   t: TestContext,
   options = {},
 ): Promise<{ page: Page; complaints: readonly string[] }> {
-  const { edge } = await startGateway(t, configuration, { command: 'demo', env })
   const context = await browser.newContext(options)
   t.after(() => context.close())
   const page = await context.newPage()
   const complaints = complaintsOf(page, text => text.startsWith('Failed to load resource'))
-  await page.goto(edge.replace('127.0.0.1', 'localhost'))
+  await page.goto(demo.edge.replace('127.0.0.1', 'localhost'))
   return { page, complaints }
 }
 

@@ -16,6 +16,7 @@ import { spawnGateway } from '../help/gateway.ts'
 import { installPackage } from '../help/installed-package.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { quickFolder } from '../help/quick-folder.ts'
+import { isThorough } from '../help/thorough.ts'
 
 const email = 'ada@example.com'
 const password = 'correct horse battery'
@@ -47,6 +48,7 @@ test('a stranger publishes an app and protects a gateway, in the browser alone',
     const person = await open(t, { viewport: { width: 1280, height: 800 }, javaScriptEnabled: false })
     await signIn(person, setUp)
     await publishApp(person, dns, 'Blog')
+    if (!isThorough) return
     await registerPublicApp(person, 'Blog on a desk')
     await protectGateway(person, 'summaries')
   })
