@@ -254,7 +254,7 @@ test('with the gateway that npm start starts', async t => {
   const running = await startDefault(t, dns)
   const { ACCOUNT, TOKEN } = running.env
   const env = { ...quickNpx(t), GATEHOUSE_ACCOUNT: ACCOUNT, GATEHOUSE_TOKEN: TOKEN }
-  const execute = commandLines(t, env)
+  const execute = commandLines(env)
   const manage = (line: string, more?: NodeJS.ProcessEnv) =>
     done(execute(`${line} --url http://${running.admin}`, more), line)
 
@@ -395,7 +395,7 @@ test('every line of the command line runs', async t => {
   const store = await openStore(`sqlite:${GATEHOUSE_DATA}/gatehouse.db`, { commandTimeout: 1_000 })
   await new FirstFill(store).run(Date.now())
   await store.close()
-  const execute = commandLines(t, { ...process.env, GATEHOUSE_DATA })
+  const execute = commandLines({ ...process.env, GATEHOUSE_DATA })
   for (const command of commands(ways.runs)) await done(execute(command), command)
 })
 

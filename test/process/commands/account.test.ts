@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { auditQuery } from '../../store/contract-specimens.ts'
-import { gatehouse } from '../../help/command.ts'
+import { quickGatehouse } from '../../help/command.ts'
 import { writeConfig } from '../../help/gateway.ts'
 import { startRedis } from '../../help/redis.ts'
 
@@ -25,7 +25,7 @@ async function prepare(t: TestContext, place: (typeof stores)[string]) {
   const store = await openStore(STORE, { commandTimeout: 5_000 })
   t.after(() => store.close())
   const { account: first } = (await new FirstFill(store).run(7))!
-  const run = (...args: string[]) => gatehouse([...args, '--config', file], { STORE })
+  const run = (...args: string[]) => quickGatehouse([...args, '--config', file], { STORE })
   return { store, first, run }
 }
 
@@ -113,7 +113,7 @@ test('a store that no gateway has filled yet gets no account', async t => {
   const env = { GATEHOUSE_DATA: join(file, '..', 'data') }
   const refused = async (sentence: RegExp) => {
     for (const verb of ['create', 'list']) {
-      const { code, stdout, stderr } = await gatehouse(['account', verb, '--config', file], env)
+      const { code, stdout, stderr } = await quickGatehouse(['account', verb, '--config', file], env)
       assert.deepEqual([code, stdout], [1, ''])
       assert.match(stderr, sentence)
     }

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { acmeOwner, type HostCertificate } from '../../../src/store/records/acme.ts'
 import { openStore } from '../../../src/store/open.ts'
 
-import { gatehouse, type Outcome } from '../../help/command.ts'
+import { quickGatehouse, type Outcome } from '../../help/command.ts'
 import { writeConfig } from '../../help/gateway.ts'
 import { hostCertificate } from '../../store/contract-specimens.ts'
 
@@ -36,9 +36,12 @@ zones: [{ hosts: [site.example], routes: [{ path: /, pool: a }] }]`,
     ...more,
   })
   await store.certificates.insert(record)
-  const outcome = await gatehouse(['certificates', 'renew', 'site.example', '--json', '--config', config], {
-    STORE: url,
-  })
+  const outcome = await quickGatehouse(
+    ['certificates', 'renew', 'site.example', '--json', '--config', config],
+    {
+      STORE: url,
+    },
+  )
   const kept = await store.certificates.get(acmeOwner, 'site.example')
   return { ...outcome, at: kept!.record.requestedAt }
 }

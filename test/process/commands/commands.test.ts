@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { gatehouse } from '../../help/command.ts'
+import { quickGatehouse } from '../../help/command.ts'
 import { writeConfig } from '../../help/gateway.ts'
 
 const config = '\nzones: []\nai: { hosts: [127.0.0.1] }'
@@ -21,7 +21,7 @@ test('token create reports mistakes, and creates nothing', async t => {
     [['token', 'create', '--config', file], 1, /there is no store sqlite:.*; start the gateway once/],
   ] as const
   for (const [args, code, sentence] of outcomes) {
-    const outcome = await gatehouse(args, env)
+    const outcome = await quickGatehouse(args, env)
     assert.deepEqual([outcome.code, outcome.stdout], [code, ''], args.join(' '))
     assert.match(outcome.stderr, sentence)
   }
@@ -29,7 +29,7 @@ test('token create reports mistakes, and creates nothing', async t => {
 
 test('token create names an unreachable store, without its password', async t => {
   const file = writeConfig(t, `${config}\nstore: { url: 'redis://user:SECRET@127.0.0.1:1' }`)
-  const { code, stdout, stderr } = await gatehouse(['token', 'create', '--config', file])
+  const { code, stdout, stderr } = await quickGatehouse(['token', 'create', '--config', file])
   assert.deepEqual([code, stdout], [1, ''])
   assert.match(stderr, /^gatehouse: redis:\/\/127\.0\.0\.1:1: store unreachable \(ECONNREFUSED\)$/m)
   assert.doesNotMatch(stderr, /SECRET/)
@@ -37,7 +37,7 @@ test('token create names an unreachable store, without its password', async t =>
 
 test('store copy names the invalid option, without the password in a URL', async () => {
   const good = 'sqlite::memory:'
-  const usage = await gatehouse(['store', 'copy', '--from', good])
+  const usage = await quickGatehouse(['store', 'copy', '--from', good])
   assert.deepEqual([usage.code, /usage/.test(usage.stderr)], [2, true])
   for (const [from, to, sentence] of [
     ['mysql://user:SECRET@host/', good, /^gatehouse: --from must begin with sqlite:/],
@@ -45,7 +45,7 @@ test('store copy names the invalid option, without the password in a URL', async
     [`\${NOT_SET}`, good, /^gatehouse: --from refers to \$\{NOT_SET\}/],
     [good, '', /^gatehouse: --to must not be empty/],
   ] as const) {
-    const { code, stderr } = await gatehouse(['store', 'copy', '--from', from, '--to', to])
+    const { code, stderr } = await quickGatehouse(['store', 'copy', '--from', from, '--to', to])
     assert.equal(code, 2, stderr)
     assert.match(stderr, sentence)
     assert.doesNotMatch(stderr, /SECRET/)
@@ -55,11 +55,18 @@ test('store copy names the invalid option, without the password in a URL', async
 test('store copy does not create its source, and names the unreachable store', async t => {
   const folder = join(writeConfig(t, config), '..')
   const [typo, target] = [join(folder, 'gatehosue.db'), join(folder, 'target.db')]
-  const missing = await gatehouse(['store', 'copy', '--from', `sqlite:${typo}`, '--to', `sqlite:${target}`])
+  const missing = await quickGatehouse([
+    'store',
+    'copy',
+    '--from',
+    `sqlite:${typo}`,
+    '--to',
+    `sqlite:${target}`,
+  ])
   assert.deepEqual([missing.code, missing.stderr], [1, `gatehouse: file ${typo} not found\n`])
   assert.deepEqual([existsSync(typo), existsSync(target)], [false, false])
   const away = 'redis://user:SECRET@127.0.0.1:1'
-  const { code, stderr } = await gatehouse(['store', 'copy', '--from', away, '--to', 'sqlite::memory:'])
+  const { code, stderr } = await quickGatehouse(['store', 'copy', '--from', away, '--to', 'sqlite::memory:'])
   const sentence = 'nothing was copied: redis://127.0.0.1:1: store unreachable (ECONNREFUSED)'
   assert.deepEqual([code, stderr], [1, `gatehouse: ${sentence}\n`])
 })
@@ -70,7 +77,7 @@ test('store copy reports in words what it copied', async t => {
   const store = await openStore(from, { commandTimeout: 5_000 })
   await new FirstFill(store).run(7)
   await store.close()
-  const { code, stderr } = await gatehouse(['store', 'copy', '--from', from, '--to', to])
+  const { code, stderr } = await quickGatehouse(['store', 'copy', '--from', from, '--to', to])
   const words = `Copied 1 account, 1 gateway and 1 token from ${from} to ${to}.\n`
   assert.deepEqual([code, stderr], [0, words])
 })

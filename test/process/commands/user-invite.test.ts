@@ -13,7 +13,7 @@ import { openStore } from '../../../src/store/open.ts'
 import { auditQuery } from '../../store/contract-specimens.ts'
 import { userWith } from '../../people/user-with.ts'
 import { Passwords } from '../../../src/people/passwords/passwords.ts'
-import { gatehouse } from '../../help/command.ts'
+import { quickGatehouse } from '../../help/command.ts'
 import { writeConfig } from '../../help/gateway.ts'
 import { startRedis } from '../../help/redis.ts'
 
@@ -42,7 +42,7 @@ async function prepare(t: TestContext, place: (typeof stores)[string], settings 
     log: pino({ enabled: false }),
   })
   const invite = (...args: string[]) =>
-    gatehouse(['user', 'invite', ...args, '--config', file], { STORE, GATEHOUSE_DATA: join(file, '..') })
+    quickGatehouse(['user', 'invite', ...args, '--config', file], { STORE, GATEHOUSE_DATA: join(file, '..') })
   // Who signed in is told apart, and later.
   const told = async () =>
     (await store.audit.list(account, auditQuery({ descending: false }))).items

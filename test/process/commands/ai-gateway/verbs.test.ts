@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { allowing, startApi } from '../../../admin/api.ts'
-import { gatehouse, type Outcome } from '../../../help/command.ts'
+import { quickGatehouse, type Outcome } from '../../../help/command.ts'
 import { account } from '../../../tokens/token-with.ts'
 
 async function start(t: TestContext) {
   const api = await startApi(t)
   const env = { GATEHOUSE_ACCOUNT: account, GATEHOUSE_TOKEN: api.owner.value }
   const gateway = (...args: readonly string[]): Promise<Outcome> =>
-    gatehouse(['gateway', ...args, '--url', api.origin], env)
+    quickGatehouse(['gateway', ...args, '--url', api.origin], env)
   const kept = async (id: string) => (await api.kept.gateways.get(account, id))?.record ?? null
   return { ...api, gateway, keptOf: kept }
 }
@@ -169,7 +169,10 @@ test('stored responses are counted and deleted, once that is confirmed', async t
 test('a token for one account needs no other word of it', async t => {
   const api = await startApi(t)
   const list = (token: string) =>
-    gatehouse(['gateway', 'list', '--url', api.origin], { GATEHOUSE_ACCOUNT: '', GATEHOUSE_TOKEN: token })
+    quickGatehouse(['gateway', 'list', '--url', api.origin], {
+      GATEHOUSE_ACCOUNT: '',
+      GATEHOUSE_TOKEN: token,
+    })
   assert.match((await list(api.owner.value)).stdout, /^default /m)
   const other = await api.addAccount('Other')
   const both = allowing(['AI Gateway Read'], [account, other])

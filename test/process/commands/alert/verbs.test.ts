@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { startApi } from '../../../admin/api.ts'
-import { gatehouse, type Outcome } from '../../../help/command.ts'
+import { quickGatehouse, type Outcome } from '../../../help/command.ts'
 import { account } from '../../../tokens/token-with.ts'
 
 async function start(t: TestContext) {
   const api = await startApi(t)
   const env = { GATEHOUSE_ACCOUNT: account, GATEHOUSE_TOKEN: api.owner.value }
   const alert = (...args: readonly string[]): Promise<Outcome> =>
-    gatehouse(['alert', ...args, '--url', api.origin], env)
+    quickGatehouse(['alert', ...args, '--url', api.origin], env)
   return { ...api, alert }
 }
 

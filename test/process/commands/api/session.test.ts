@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { gatehouse } from '../../../help/command.ts'
+import { quickGatehouse } from '../../../help/command.ts'
 import { writeConfig } from '../../../help/gateway.ts'
 import { freePort } from '../../../help/free-port.ts'
 
@@ -56,7 +56,7 @@ const misuses: readonly [args: string[], env: NodeJS.ProcessEnv, sentence: RegEx
 
 for (const [args, variables, sentence] of misuses) {
   test(`gatehouse client ${args.join(' ')} is refused in a sentence, with exit code 2: ${sentence}`, async () => {
-    const { code, stdout, stderr } = await gatehouse(['client', ...args], variables)
+    const { code, stdout, stderr } = await quickGatehouse(['client', ...args], variables)
     assert.deepEqual([code, stdout], [2, ''])
     assert.match(stderr, sentence)
     assert.match(stderr, /^gatehouse: [^\n]*\n$/)
@@ -83,7 +83,7 @@ const asked = new RegExp(`^/client/v4/accounts/${account}/oauth_clients\\?\\S+ B
 test('the address is that of --url, with the base path of the API or without', async t => {
   const { seen, url } = await start(t)
   for (const written of [url, `${url}/`, `${url}/client/v4`, `${url}/client/v4/`])
-    assert.equal((await gatehouse(['client', 'list', '--url', written], env)).code, 0)
+    assert.equal((await quickGatehouse(['client', 'list', '--url', written], env)).code, 0)
   assert.equal(seen.length, 4)
   for (const line of seen) assert.match(line, asked)
 })
@@ -92,11 +92,11 @@ test('the address is that of the configuration otherwise, and its mistakes are t
   const { seen, port } = await start(t)
   const listen = `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:${port}\nzones: []\nai: { hosts: [127.0.0.1] }\n`
   const good = writeConfig(t, listen)
-  assert.equal((await gatehouse(['client', 'list', '--config', good], env)).code, 0)
-  assert.equal((await gatehouse(['client', 'list'], { ...env, GATEHOUSE_CONFIG: good })).code, 0)
+  assert.equal((await quickGatehouse(['client', 'list', '--config', good], env)).code, 0)
+  assert.equal((await quickGatehouse(['client', 'list'], { ...env, GATEHOUSE_CONFIG: good })).code, 0)
   assert.equal(seen.length, 2)
   const bad = writeConfig(t, `${listen}colour: red\n`)
-  const { code, stderr } = await gatehouse(['client', 'list', '--config', bad], env)
+  const { code, stderr } = await quickGatehouse(['client', 'list', '--config', bad], env)
   assert.equal(code, 2)
   assert.ok(stderr.includes(`${bad}:5:1 colour`), stderr)
   assert.equal(seen.length, 2)
@@ -107,19 +107,19 @@ test('the token can come from a file, the account from an option', async t => {
   const file = join(dirname(writeConfig(t, 'zones: []')), 'token')
   writeFileSync(file, 'svct_SECRET\n')
   const args = ['client', 'list', '--url', url, '--token-file', file, '--account', account]
-  assert.equal((await gatehouse(args, { GATEHOUSE_TOKEN: 'svct_OTHER' })).code, 0)
+  assert.equal((await quickGatehouse(args, { GATEHOUSE_TOKEN: 'svct_OTHER' })).code, 0)
   assert.match(seen[0]!, asked)
 })
 
 test('an unreachable gateway is reported in a sentence, with exit code 1', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
-  const { code, stdout, stderr } = await gatehouse(['client', 'list', '--url', url], env)
+  const { code, stdout, stderr } = await quickGatehouse(['client', 'list', '--url', url], env)
   assert.deepEqual([code, stdout], [1, ''])
   assert.equal(stderr, `gatehouse: ${url} refuses connections; is the gateway running?\n`)
 })
 
 test('mistakes in a configuration that was not named are ignored: the default address is used', async () => {
-  const { code, stderr } = await gatehouse(['client', 'list'], { ...env, ORIGIN: 'not an origin' })
+  const { code, stderr } = await quickGatehouse(['client', 'list'], { ...env, ORIGIN: 'not an origin' })
   // What answers at that address, if anything does, knows no such token.
   assert.equal(code, 1, stderr)
   assert.doesNotMatch(stderr, /gatehouse\.yaml/)

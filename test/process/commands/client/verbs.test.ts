@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { type Reply, startApi } from '../../../admin/api.ts'
 import { bodyOfClient } from '../../../admin/oauth-clients/client-bodies.ts'
-import { gatehouse, type Outcome } from '../../../help/command.ts'
+import { type Outcome, quickGatehouse } from '../../../help/command.ts'
 import { proveDomains } from '../../../help/domains.ts'
 import { main, writeConfig } from '../../../help/gateway.ts'
 import { until } from '../../../help/until.ts'
@@ -23,7 +23,7 @@ async function start(t: TestContext) {
   const env = { GATEHOUSE_ACCOUNT: account, GATEHOUSE_TOKEN: api.owner.value }
   const client = (args: readonly string[], more: NodeJS.ProcessEnv = {}, input = ''): Promise<Outcome> => {
     const url = args.includes('--url') ? [] : ['--url', api.origin]
-    return gatehouse(['client', ...args, ...url], { ...env, ...more }, input)
+    return quickGatehouse(['client', ...args, ...url], { ...env, ...more }, input)
   }
   /** Creates one, and gives its id and secret. */
   const create = async (...more: string[]): Promise<{ id: string; secret: string }> => {

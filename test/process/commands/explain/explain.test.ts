@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startApi } from '../../../admin/api.ts'
 import { usualCompression } from '../../../help/codings.ts'
-import { gatehouse, type Outcome } from '../../../help/command.ts'
+import { quickGatehouse, type Outcome } from '../../../help/command.ts'
 import { Edge, edgeConfig, openAccess } from '../../../help/edge.ts'
 import { ok, startResponder } from '../../../help/origin.ts'
 import { quickFolder } from '../../../help/quick-folder.ts'
@@ -32,7 +32,7 @@ async function start(t: TestContext) {
   api.given.explain = asked => edge.plane.explain(asked)
   const env = { GATEHOUSE_ACCOUNT: account, GATEHOUSE_TOKEN: api.owner.value }
   const explain = (...args: readonly string[]): Promise<Outcome> =>
-    gatehouse(['explain', ...args, '--url', api.origin], env)
+    quickGatehouse(['explain', ...args, '--url', api.origin], env)
   return { ...api, origin, explain }
 }
 

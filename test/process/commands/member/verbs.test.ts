@@ -4,14 +4,14 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { startApi } from '../../../admin/api.ts'
 import { keepMember, role } from '../../../admin/people/people.ts'
-import { gatehouse, type Outcome } from '../../../help/command.ts'
+import { quickGatehouse, type Outcome } from '../../../help/command.ts'
 import { account } from '../../../tokens/token-with.ts'
 
 async function start(t: TestContext) {
   const api = await startApi(t)
   const env = { GATEHOUSE_ACCOUNT: account, GATEHOUSE_TOKEN: api.owner.value }
   const member = (...args: readonly string[]): Promise<Outcome> =>
-    gatehouse(['member', ...args, '--url', api.origin], env)
+    quickGatehouse(['member', ...args, '--url', api.origin], env)
   const rolesOf = async (email: string) => {
     const user = await api.kept.users.findByEmail(email)
     return (await api.kept.members.find(account, user!.record.id))?.record.roles ?? null

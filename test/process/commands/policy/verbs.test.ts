@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startApi } from '../../../admin/api.ts'
-import { gatehouse, type Outcome } from '../../../help/command.ts'
+import { quickGatehouse, type Outcome } from '../../../help/command.ts'
 import { quickFolder } from '../../../help/quick-folder.ts'
 import { gateway } from '../../../store/contract-specimens.ts'
 import { account } from '../../../tokens/token-with.ts'
@@ -32,7 +32,7 @@ async function start(t: TestContext) {
   const folder = quickFolder(t, 'policies')
   const env = { GATEHOUSE_ACCOUNT: account, GATEHOUSE_TOKEN: api.owner.value }
   const policy = (...args: readonly string[]): Promise<Outcome> =>
-    gatehouse(['policy', ...args, '--url', api.origin], env)
+    quickGatehouse(['policy', ...args, '--url', api.origin], env)
   const fileOf = (name: string, value: unknown): string => {
     const path = join(folder, name)
     writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value))

@@ -10,7 +10,7 @@ import { newToken } from '../../../../src/tokens/new-token.ts'
 import { digestOf, mintToken } from '../../../../src/tokens/token.ts'
 import { auditQuery } from '../../../store/contract-specimens.ts'
 import { aclLine } from '../../../help/acl.ts'
-import { gatehouse } from '../../../help/command.ts'
+import { quickGatehouse } from '../../../help/command.ts'
 import { main, writeConfig } from '../../../help/gateway.ts'
 import { startRedis } from '../../../help/redis.ts'
 import { atTerminal } from '../../../help/terminal.ts'
@@ -29,7 +29,7 @@ for (const [name, place] of Object.entries(stores))
     const { account } = (await new FirstFill(store).run(7))!
     const begun = Date.now()
     const args = ['token', 'create', '--config', file, '--name', 'backup']
-    const { code, stdout, stderr } = await gatehouse(args, { STORE: url })
+    const { code, stdout, stderr } = await quickGatehouse(args, { STORE: url })
     assert.equal(code, 0, stderr)
     const token = (await store.tokens.findByDigest(digestOf(stdout.trim())))!
     assert.equal(token.name, 'backup')
@@ -59,7 +59,7 @@ async function filled(t: TestContext) {
   const store = await openStore(`sqlite:${join(file, '..', 'gatehouse.db')}`, { commandTimeout: 5_000 })
   t.after(() => store.close())
   const { account } = (await new FirstFill(store).run(7))!
-  const token = (...args: readonly string[]) => gatehouse(['token', ...args, '--config', file], env)
+  const token = (...args: readonly string[]) => quickGatehouse(['token', ...args, '--config', file], env)
   return { store, account, token, file, env }
 }
 
@@ -70,7 +70,7 @@ test('a token is limited to gateways and models, whose names are checked', async
   t.after(() => store.close())
   await new FirstFill(store).run(7)
   const create = (...args: string[]) =>
-    gatehouse(['token', 'create', '--config', file, ...args], { STORE: url })
+    quickGatehouse(['token', 'create', '--config', file, ...args], { STORE: url })
   const args = ['--only-gateway', 'team-*', '--only-model', 'openai/gpt-4o*', '--only-model', 'fast']
   const { code, stdout, stderr } = await create(...args)
   assert.equal(code, 0, stderr)
@@ -253,7 +253,7 @@ test('a command that the user of the store may not do says which rights are miss
   await redis.ask('ACL', 'SETUSER', ...aclLine('reader', 'secret'), '-hset')
   const file = writeConfig(t, `zones: []\nstore: { url: '\${STORE}', command_timeout: 5s }`)
   const STORE = `redis://reader:secret@127.0.0.1:${redis.port}`
-  const { code, stdout, stderr } = await gatehouse(['token', 'create', '--config', file], { STORE })
+  const { code, stdout, stderr } = await quickGatehouse(['token', 'create', '--config', file], { STORE })
   assert.deepEqual([code, stdout], [1, ''])
   assert.match(
     stderr,
