@@ -298,13 +298,21 @@ function hasEnded(pid: number): boolean {
   }
 }
 
+type Killings = readonly (readonly [workers: number, moments: readonly string[]])[]
+
 // Without workers the process itself serves; with two, those of both gateways share the sockets.
-for (const [workers, moments] of [
-  [0, ['edge', 'after start']],
-  [1, ['fork', 'hello', 'edge', 'admin']],
-  [1, ['start', 'after start', 'ready', 'left']],
-  [2, ['after start']],
-] as const)
+for (const [workers, moments] of thorough<Killings>(
+  [
+    [0, ['edge', 'after start']],
+    [1, ['fork', 'hello', 'edge', 'admin']],
+    [1, ['start', 'after start', 'ready', 'left']],
+    [2, ['after start']],
+  ],
+  [
+    [0, ['edge']],
+    [1, ['hello', 'admin', 'after start', 'left']],
+  ],
+))
   test(`after a gateway was killed during its upgrade, the next one takes the place (workers: ${workers}; at ${moments.join(', ')})`, async t => {
     const env = { NODE_OPTIONS: killing, MOMENTS: moments.join() }
     const { gateway, edge, admin } = await start(t, workers, main, env)
