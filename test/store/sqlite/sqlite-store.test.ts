@@ -1,4 +1,5 @@
-import type { TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
 import { type Clock, systemClock } from '../../../src/base/clock.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { storeContract } from '../contract.ts'
@@ -25,3 +26,9 @@ async function opened(
   t.after(() => store.close())
   return store
 }
+
+test('each store in memory has an identity of its own', async t => {
+  const stores = [await opened(t, ':memory:'), await opened(t, ':memory:'), await opened(t, ':memory:')]
+  const identities = await Promise.all(stores.map(async store => (await store.adopt()).identity))
+  assert.equal(new Set(identities).size, 3)
+})

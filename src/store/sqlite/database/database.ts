@@ -21,7 +21,7 @@ export interface Statement {
 /** A statement that writes, compiled once; returns the number of changed rows. */
 export type Command = (...values: Value[]) => number
 
-interface DatabaseOptions {
+export interface DatabaseOptions {
   /**
    * FULL: a commit is on the disk when acknowledged. NORMAL: it survives the end of the process, not a power
    * cut.
@@ -37,6 +37,8 @@ interface DatabaseOptions {
    * of each write within its transaction.
    */
   readonly check?: (isWrite: boolean) => void
+  /** What a database in memory begins with. */
+  readonly image?: Uint8Array
 }
 
 const probePeriod = 500
@@ -81,10 +83,17 @@ export class Database {
 
   private constructor(
     path: string | URL,
-    { timeout, writeTimeout = timeout, metrics = new StoreMetrics(), check = () => {} }: DatabaseOptions,
+    {
+      timeout,
+      writeTimeout = timeout,
+      metrics = new StoreMetrics(),
+      check = () => {},
+      image,
+    }: DatabaseOptions,
   ) {
     // Without a timeout: SQLite would block the event loop while it waits for a lock.
     this.#db = new DatabaseSync(path, { timeout: 0 })
+    if (image !== undefined) this.#db.deserialize(image)
     this.#timeout = timeout
     this.#check = check
     this.#transactions = new Transactions(this.#db)
@@ -130,6 +139,11 @@ export class Database {
 
   exec(sql: string): void {
     this.#db.exec(sql)
+  }
+
+  /** Returns all that is in it, for another one in memory to begin with. */
+  image(): Uint8Array {
+    return this.#db.serialize()
   }
 
   read<T>(work: () => T): Promise<T> {
