@@ -98,6 +98,7 @@ export class Database {
     this.#check = check
     this.#transactions = new Transactions(this.#db)
     this.#writes = new WriteQueue({
+      check: () => check(true),
       transactions: this.#transactions,
       timeout: writeTimeout,
       metrics,
@@ -153,7 +154,7 @@ export class Database {
   /** Like `read`, but without a promise if nothing is in the way. */
   glance<T>(work: () => T): T | Promise<T> {
     try {
-      const result = this.#checked(work, false)
+      const result = this.#checked(work)
       this.#isUnreadable = false
       return result
     } catch {
@@ -167,7 +168,7 @@ export class Database {
    */
   write<T>(work: () => T): Promise<T> {
     if (!this.#db.isOpen) return Promise.reject(new StoreUnreachable())
-    return this.#writes.push(() => this.#checked(work, true))
+    return this.#writes.push(() => this.#checkedIfFailed(work, true))
   }
 
   /** Records why a write here or on another connection failed; null for a success. */
@@ -198,7 +199,7 @@ export class Database {
     const deadline = performance.now() + (this.isUnreachable ? 0 : this.#timeout)
     for (;;) {
       try {
-        const result = this.#checked(work, false)
+        const result = this.#checked(work)
         this.#isUnreadable = false
         return result
       } catch (error) {
@@ -215,12 +216,17 @@ export class Database {
     }
   }
 
-  /** Runs work and checks the file afterwards, even if the work fails: an emptied file has no tables. */
-  #checked<T>(work: () => T, isWrite: boolean): T {
+  /** Reads, and checks the file afterwards, even if that fails. */
+  #checked<T>(work: () => T): T {
+    const result = this.#checkedIfFailed(work, false)
+    this.#check(false)
+    return result
+  }
+
+  /** Runs work, and checks the file if it fails: an emptied file has no tables. */
+  #checkedIfFailed<T>(work: () => T, isWrite: boolean): T {
     try {
-      const result = work()
-      this.#check(isWrite)
-      return result
+      return work()
     } catch (error) {
       if (!(error instanceof StoreDegraded) && !isOutOfReach(error)) this.#check(isWrite)
       throw error

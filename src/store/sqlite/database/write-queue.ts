@@ -7,6 +7,8 @@ import { isBusy, isOutOfReach, isTorn, named, type Transactions } from './transa
 
 interface WriteQueueOptions {
   readonly transactions: Transactions
+  /** Called before each commit; throws if nothing may be committed. */
+  readonly check: () => void
   /** How long a write waits for the lock, in ms. */
   readonly timeout: number
   readonly metrics: StoreMetrics
@@ -108,12 +110,13 @@ export class WriteQueue {
 
   /** Runs what fits in one transaction; throws, with everything still queued, if none can begin. */
   #transact(): void {
-    const { transactions, report } = this.#options
+    const { transactions, check, report } = this.#options
     transactions.begin()
     this.#hadAt = performance.now()
     const done: Done[] = []
     try {
       this.#work(done)
+      check()
       transactions.commit()
     } catch (failure) {
       transactions.rollback()

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { StoreMetrics } from '../../../../src/metrics/counters/store-metrics.ts'
 import { Database } from '../../../../src/store/sqlite/database/database.ts'
 import { SqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
-import { StoreUnreachable, StoreBusy } from '../../../../src/store/contract/store.ts'
+import { StoreBusy, StoreDegraded, StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import { gateway } from '../../contract-specimens.ts'
 import { temporaryFile } from '../temporary-file.ts'
 import { HaltingClock } from '../../../help/clock.ts'
@@ -40,6 +40,31 @@ function lock(t: TestContext, file: string): () => void {
   db.exec('BEGIN IMMEDIATE')
   return () => db.close()
 }
+
+test('the file is checked once for all writes of a transaction, and none of them is kept if that fails', async t => {
+  let checks = 0
+  let fault: Error | null = null
+  const check = (isWrite: boolean) => {
+    if (!isWrite) return
+    checks++
+    if (fault !== null) throw fault
+  }
+  const db = await Database.open(':memory:', { synchronous: 'NORMAL', timeout, check })
+  t.after(() => db.close())
+  db.exec('CREATE TABLE numbers (number INTEGER)')
+  const insert = db.command('INSERT INTO numbers VALUES (?)')
+  const both = () => Promise.allSettled([1, 2].map(number => db.write(() => insert(number))))
+  checks = 0
+  assert.deepEqual(
+    (await both()).map(({ status }) => status),
+    ['fulfilled', 'fulfilled'],
+  )
+  assert.equal(checks, 1)
+  fault = new StoreDegraded({ code: 'file_replaced', message: 'replaced', remedy: 'put it back' })
+  for (const result of await both()) assert.ok(result.status === 'rejected' && result.reason === fault)
+  const { count } = await db.read(() => db.prepare('SELECT count(*) AS count FROM numbers').get()!)
+  assert.equal(count, 2)
+})
 
 test('a glance has its result at once, and never throws: what fails once is tried again as any read', async t => {
   const { db, insert } = await openNumbers(t)
