@@ -38,10 +38,11 @@ export function processGroups(): readonly Group[] {
     .filter(file => !longest.has(file))
     .sort()
   const sociable = files.filter(file => reasonsToBeAlone(file).length === 0)
+  // The last ones by name, those of the wire, wait longest.
   const computing = evenly(
     sociable.filter(file => !startsPrograms(file)),
     most,
-  )
+  ).toReversed()
   const starting = evenly(sociable.filter(startsPrograms), mostStarting)
   const shared = [...evenly(files.filter(sharesBrowser), most), ...mixed([computing, starting])]
   const inGroups = new Set(shared.flat())
