@@ -20,9 +20,9 @@ access:
   ban: {refusals: 10, within: ${within}, lasts: 10m}
 `
 
-async function start(t: TestContext, within = '10m') {
+async function start(t: TestContext) {
   const origin = await startSite(t, (_, response) => response.end('hello'))
-  const gateway = await startGateway(t, siteConfig(origin, rules(within)))
+  const gateway = await startGateway(t, siteConfig(origin, rules('10m')))
   return { gateway, origin }
 }
 
@@ -76,58 +76,63 @@ async function callers(t: TestContext, gateway: RunningGateway, but = 0): Promis
   return [...byPid.values()] as [Caller, Caller]
 }
 
-test('the refusals of all workers count together, and the ban applies on each within a second', async t => {
-  const { gateway } = await start(t)
-  const [one, other] = await callers(t, gateway)
-  await one.refuse('192.0.2.1', 4)
-  await other.refuse('192.0.2.1', 5)
-  await wait(SOON)
-  for (const caller of [one, other]) assert.equal(await caller.ask('192.0.2.1'), 200, 'one is missing')
-  await one.refuse('192.0.2.1', 1)
-  for (const caller of [one, other])
-    await until(async () => (await caller.ask('192.0.2.1')) === 1012, busySecond)
-  assert.equal(await other.ask('192.0.2.2'), 200)
-  assert.equal(readMetrics(await gateway.metrics()).samples.get('gatehouse_access_bans'), 1)
-})
-
-test('a ban by one worker applies there at once, and on the other within a second', async t => {
-  const { gateway } = await start(t)
-  const [one, other] = await callers(t, gateway)
-  await one.refuse('192.0.2.1', 10)
-  assert.equal(await one.ask('192.0.2.1'), 1012)
-  await until(async () => (await other.ask('192.0.2.1')) === 1012, busySecond)
-})
-
-test('a worker that starts later knows the current bans, and no refusal counted by its predecessor is lost', async t => {
-  const { gateway } = await start(t)
-  const [one, other] = await callers(t, gateway)
-  await one.refuse('192.0.2.1', 10)
-  await other.refuse('192.0.2.2', 9)
-  await until(async () => (await other.ask('192.0.2.1')) === 1012, busySecond)
-  // What it counted before has arrived with this ban, or before it.
-  await other.refuse('192.0.2.3', 10)
-  await until(async () => (await one.ask('192.0.2.3')) === 1012, busySecond)
-  process.kill(other.pid, 'SIGKILL')
-  await gateway.logged('worker ended, starting another')
-  const all = await callers(t, gateway, other.pid)
-  for (const caller of all) assert.equal(await caller.ask('192.0.2.1'), 1012)
-  await all.find(({ pid }) => pid !== one.pid)!.refuse('192.0.2.2', 1)
-  for (const caller of all) await until(async () => (await caller.ask('192.0.2.2')) === 1012, busySecond)
-})
-
-test('a reload keeps the bans of all workers, and lifts those whose settings it changes', async t => {
+test('bans with two workers', async t => {
   const { gateway, origin } = await start(t)
-  const both = await callers(t, gateway)
-  await both[0].refuse('192.0.2.1', 10)
-  for (const caller of both) await until(async () => (await caller.ask('192.0.2.1')) === 1012, busySecond)
-  for (const [within, more, code] of [
-    ['10m', 'shutdown: {grace: 5s}', 1012],
-    ['9m', '', 200],
-    ['10m', '', 200],
-  ] as const) {
-    const before = gateway.lines.length
-    gateway.rewrite(siteConfig(origin, `${rules(within)}${more}`))
-    await gateway.logged('configuration reloaded', line => gateway.lines.indexOf(line) >= before)
-    for (const caller of both) assert.equal(await caller.ask('192.0.2.1'), code)
-  }
+
+  await t.test(
+    'the refusals of all workers count together, and the ban applies on each within a second',
+    async t => {
+      const [one, other] = await callers(t, gateway)
+      await one.refuse('192.0.2.1', 4)
+      await other.refuse('192.0.2.1', 5)
+      await wait(SOON)
+      for (const caller of [one, other]) assert.equal(await caller.ask('192.0.2.1'), 200, 'one is missing')
+      await one.refuse('192.0.2.1', 1)
+      for (const caller of [one, other])
+        await until(async () => (await caller.ask('192.0.2.1')) === 1012, busySecond)
+      assert.equal(await other.ask('192.0.2.2'), 200)
+      assert.equal(readMetrics(await gateway.metrics()).samples.get('gatehouse_access_bans'), 1)
+    },
+  )
+
+  await t.test(
+    'a ban by one worker applies there at once, on the other within a second, and on one that starts later, and no refusal counted is lost',
+    async t => {
+      const [one, other] = await callers(t, gateway)
+      await one.refuse('198.51.100.1', 10)
+      assert.equal(await one.ask('198.51.100.1'), 1012)
+      await other.refuse('198.51.100.2', 9)
+      await until(async () => (await other.ask('198.51.100.1')) === 1012, busySecond)
+      // What it counted before has arrived with this ban, or before it.
+      await other.refuse('198.51.100.3', 10)
+      await until(async () => (await one.ask('198.51.100.3')) === 1012, busySecond)
+      process.kill(other.pid, 'SIGKILL')
+      await gateway.logged('worker ended, starting another')
+      const all = await callers(t, gateway, other.pid)
+      for (const caller of all) assert.equal(await caller.ask('198.51.100.1'), 1012)
+      await all.find(({ pid }) => pid !== one.pid)!.refuse('198.51.100.2', 1)
+      for (const caller of all)
+        await until(async () => (await caller.ask('198.51.100.2')) === 1012, busySecond)
+    },
+  )
+
+  await t.test(
+    'a reload keeps the bans of all workers, and lifts those whose settings it changes',
+    async t => {
+      const both = await callers(t, gateway)
+      await both[0].refuse('203.0.113.1', 10)
+      for (const caller of both)
+        await until(async () => (await caller.ask('203.0.113.1')) === 1012, busySecond)
+      for (const [within, more, code] of [
+        ['10m', 'shutdown: {grace: 5s}', 1012],
+        ['9m', '', 200],
+        ['10m', '', 200],
+      ] as const) {
+        const before = gateway.lines.length
+        gateway.rewrite(siteConfig(origin, `${rules(within)}${more}`))
+        await gateway.logged('configuration reloaded', line => gateway.lines.indexOf(line) >= before)
+        for (const caller of both) assert.equal(await caller.ask('203.0.113.1'), code)
+      }
+    },
+  )
 })
