@@ -117,7 +117,7 @@ async function sample(gateway: RunningGateway, name: string): Promise<number | u
 
 const sent = 'gatehouse_ai_log_export_entries_total{result="sent"}'
 
-test('entries of two workers arrive in a file, without bodies, and the deletion of their gateway comes last', async t => {
+test('entries of two workers arrive in a file, without bodies, the deletion of their gateway last, and each once while the gateway is replaced', async t => {
   const path = join(quickFolder(t, 'out'), 'calls.ndjson')
   const gateway = await startExporting(t, `file: ${path}`, 'workers: 2')
   const caller = await Caller.of(gateway)
@@ -135,9 +135,25 @@ test('entries of two workers arrive in a file, without bodies, and the deletion 
   assert.equal(readFileSync(path, 'utf8').includes('secret words'), false)
   assert.equal(await sample(gateway, sent), 21)
   assert.equal(await sample(gateway, 'gatehouse_ai_log_export_waiting_entries'), 0)
+
+  // While a gateway is replaced, one of the two sends: each entry arrives once.
+  for (let n = 20; n < 30; n++) await caller.call(n)
+  gateway.signal('SIGUSR2')
+  const { pid } = await gateway.logged('ready', ({ pid }) => pid !== gateway.pid)
+  t.after(() => process.kill(Number(pid), 'SIGKILL'))
+  for (let n = 30; n < 40; n++) await caller.call(n)
+  await until(() => linesIn(path).length >= 41)
+  await until(() => spooled(gateway) === 0)
+  assert.deepEqual(
+    linesIn(path)
+      .slice(21)
+      .map(({ metadata }) => metadata?.n ?? -1)
+      .sort(byNumber),
+    Array.from({ length: 20 }, (_, n) => 20 + n),
+  )
 })
 
-test('entries of one process arrive in the order of its calls, with bodies where that is set, and so does feedback', async t => {
+test('entries of one process arrive in the order of its calls, with bodies where that is set, and so does feedback; a reload moves them, and turns them off and on', async t => {
   const path = join(quickFolder(t, 'out'), 'calls.ndjson')
   const gateway = await startExporting(t, `file: ${path}, payloads: on`)
   const caller = await Caller.of(gateway)
@@ -155,6 +171,26 @@ test('entries of one process arrive in the order of its calls, with bodies where
   await until(() => linesIn(path).length === 51)
   const { event, call_id, feedback, score } = linesIn(path).at(-1)!
   assert.deepEqual([event, call_id, feedback, score], ['ai_call_edited', calls[7]!.id, 1, 90])
+
+  // A reload moves the export to another file, and turns it off and on.
+  const other = join(dirname(path), 'other.ndjson')
+  const yaml = readFileSync(gateway.file, 'utf8')
+  const reload = async (changed: string, count: number) => {
+    gateway.rewrite(changed)
+    await until(() => gateway.lines.filter(({ msg }) => msg === 'configuration reloaded').length === count)
+  }
+  await reload(yaml.replace(path, other), 1)
+  await caller.call(50)
+  await until(() => linesIn(other).length === 1)
+  await reload(yaml.replace(/ {2}log_export.*\n/, ''), 2)
+  await caller.call(51)
+  await until(async () => (await sample(gateway, 'gatehouse_ai_log_queued_entries')) === 0)
+  await until(async () => (await sample(gateway, 'gatehouse_ai_log_export_waiting_entries')) === undefined)
+  await reload(yaml, 3)
+  await caller.call(52)
+  await until(() => linesIn(path).length === 52)
+  assert.equal(linesIn(path).at(-1)!.metadata?.n, 52)
+  assert.equal(linesIn(other)[0]!.metadata?.n, 50)
 })
 
 test('entries that were flushed outlive kill -9 of all processes, while the destination cannot be written', async t => {
@@ -178,57 +214,13 @@ test('entries that were flushed outlive kill -9 of all processes, while the dest
   await until(() => spooled(next) === 0)
 })
 
-test('while a gateway is replaced, one of the two sends: each entry arrives once', async t => {
-  const path = join(quickFolder(t, 'out'), 'calls.ndjson')
-  const gateway = await startExporting(t, `file: ${path}`, 'workers: 2')
-  const caller = await Caller.of(gateway)
-  for (let n = 0; n < 10; n++) await caller.call(n)
-  gateway.signal('SIGUSR2')
-  const { pid } = await gateway.logged('ready', ({ pid }) => pid !== gateway.pid)
-  t.after(() => process.kill(Number(pid), 'SIGKILL'))
-  for (let n = 10; n < 20; n++) await caller.call(n)
-  await until(() => linesIn(path).length >= 20)
-  await until(() => spooled(gateway) === 0)
-  assert.deepEqual(
-    linesIn(path)
-      .map(({ metadata }) => metadata?.n ?? -1)
-      .sort(byNumber),
-    Array.from({ length: 20 }, (_, n) => n),
-  )
-})
-
-test('a reload turns the export on, moves it to another file, and off', async t => {
-  const folder = quickFolder(t, 'out')
-  const [one, two] = [join(folder, 'one.ndjson'), join(folder, 'two.ndjson')]
-  const gateway = await startExporting(t, `file: ${one}`)
-  const caller = await Caller.of(gateway)
-  await caller.call(0)
-  await until(() => linesIn(one).length === 1)
-  const yaml = readFileSync(gateway.file, 'utf8')
-  const reload = async (changed: string, count: number) => {
-    gateway.rewrite(changed)
-    await until(() => gateway.lines.filter(({ msg }) => msg === 'configuration reloaded').length === count)
-  }
-  await reload(yaml.replace(one, two), 1)
-  await caller.call(1)
-  await until(() => linesIn(two).length === 1)
-  await reload(yaml.replace(/ {2}log_export.*\n/, ''), 2)
-  await caller.call(2)
-  await until(async () => (await sample(gateway, 'gatehouse_ai_log_queued_entries')) === 0)
-  await until(async () => (await sample(gateway, 'gatehouse_ai_log_export_waiting_entries')) === undefined)
-  await reload(yaml, 3)
-  await caller.call(3)
-  await until(() => linesIn(one).length === 2)
-  assert.deepEqual(
-    linesIn(one).map(({ metadata }) => metadata?.n),
-    [0, 3],
-  )
-})
-
-test('an address gets every entry in order, though it dies and refuses in between, and its batches are signed', async t => {
+test('an address gets every entry in order, though it dies and refuses in between, and its batches are signed; a refused one waits until it is accepted', async t => {
   const secret = randomBytes(32).toString('base64')
   const receiver = await Receiver.start(t)
-  const gateway = await startExporting(t, `https: { url: '${receiver.url}/in', secrets: ['${secret}'] }`)
+  const gateway = await startExporting(
+    t,
+    `https: { url: '${receiver.url}/in', secrets: ['${secret}'], headers: { authorization: a } }`,
+  )
   const caller = await Caller.of(gateway)
   await caller.call(0)
   await until(() => receiver.lines.length === 1)
@@ -252,23 +244,23 @@ test('an address gets every entry in order, though it dies and refuses in betwee
     assert.equal(isSigned(headers, body, secret), true)
     assert.equal(isSigned(headers, body, randomBytes(32).toString('base64')), false)
   }
-})
 
-test('a batch that the address refuses waits until it is accepted, and calls go on', async t => {
-  const receiver = await Receiver.start(t)
+  // A batch that it refuses waits until it is accepted, and calls go on.
   receiver.respond = (_, response) => response.writeHead(401).end('who are you?')
-  const gateway = await startExporting(t, `https: { url: '${receiver.url}', headers: { authorization: a } }`)
-  const caller = await Caller.of(gateway)
-  await caller.call(0)
-  const { reason, needs_change } = await gateway.logged('AI log export failed, entries wait on the disk')
-  assert.deepEqual([reason, needs_change], ['status 401: who are you?', true])
+  await caller.call(11)
+  const { needs_change } = await gateway.logged(
+    'AI log export failed, entries wait on the disk',
+    ({ reason }) => reason === 'status 401: who are you?',
+  )
+  assert.equal(needs_change, true)
   assert.equal(await sample(gateway, 'gatehouse_ai_log_export_failures_total{kind="rejected"}'), 1)
-  await caller.call(1)
+  await caller.call(12)
   await until(async () => (await sample(gateway, 'gatehouse_ai_log_export_waiting_entries')) === 2)
+  const accepted = receiver.accepted.length
   receiver.respond = ok
   // Who repairs the configuration does not wait for the next attempt.
   gateway.rewrite(readFileSync(gateway.file, 'utf8').replace('authorization: a', 'authorization: b'))
-  await until(() => receiver.accepted.length === 2)
+  await until(() => receiver.accepted.length === accepted + 2)
   assert.equal(receiver.batches.at(-1)!.headers.authorization, 'b')
 })
 
