@@ -8,7 +8,7 @@ import { http1Cases, runHttp1Case } from './http1/run.ts'
 import { optionsOf, runCases } from './run.ts'
 import { startTarget } from './targets.ts'
 
-const options = optionsOf()
+const options = optionsOf(http1Cases)
 const { tls } = options
 const origin = await new RawOrigin().listen()
 const target = await startTarget(options.target, { routes: [{ path: '/', port: origin.port }], version: 1 })

@@ -8,7 +8,7 @@ import { CaseOrigin, runOriginCase } from './http2-origins/run.ts'
 import { optionsOf, runCases } from './run.ts'
 import { startTarget } from './targets.ts'
 
-const options = optionsOf()
+const options = optionsOf(originCases)
 
 for (let round = 0; round < options.runs; round++) {
   // An origin that has failed is not asked again for a while: each round has its own.

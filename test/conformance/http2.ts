@@ -8,7 +8,7 @@ import { startOrigin } from './origin.ts'
 import { optionsOf, runCases } from './run.ts'
 import { startTarget } from './targets.ts'
 
-const options = optionsOf()
+const options = optionsOf(http2Cases)
 const { tls } = options
 const origin = await startOrigin()
 const target = await startTarget(options.target, { routes: [{ path: '/', port: origin.port }], version: 1 })

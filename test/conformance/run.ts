@@ -16,8 +16,8 @@ export interface Options {
 /** Cases at a time: those that fail wait. */
 const atOnce = 8
 
-/** Reads what the command was given. */
-export function optionsOf(): Options {
+/** Reads what the command was given, before anything is started for its cases. */
+export function optionsOf(cases: readonly Case[]): Options {
   const { values } = optionsOfCommand({
     options: {
       target: { type: 'string', default: 'gatehouse' },
@@ -30,6 +30,7 @@ export function optionsOf(): Options {
   const target = targetNames.find(name => name === values.target)
   if (target === undefined) giveUp(`--target must be one of ${targetNames.join(', ')}`)
   const { tls, only } = values
+  if (!idsOf(cases).some(id => id.startsWith(only))) giveUp(`--only: no case is of section ${only}`)
   return { target, tls, runs: countOf('--runs', values.runs), only, isVerbose: values.verbose }
 }
 
@@ -72,6 +73,7 @@ export async function runCases<Kind extends Case>(
 ): Promise<void> {
   const ids = idsOf(cases)
   const wanted = cases.map((of, i) => ({ of, id: ids[i]! })).filter(({ id }) => id.startsWith(only))
+  // Of TLS and of plain TCP there are others.
   if (wanted.length === 0) {
     console.error(`--only: no case is of section ${only}`)
     process.exitCode = 2

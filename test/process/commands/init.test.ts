@@ -5,22 +5,22 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Config } from '../../../src/config/model/config.ts'
 import { loadConfig } from '../../../src/config/load/load.ts'
-import { gatehouse } from '../../help/command.ts'
+import { quickGatehouse } from '../../help/command.ts'
 import { main } from '../../help/gateway.ts'
 import { quickFolder } from '../../help/quick-folder.ts'
 import { root } from '../../help/source.ts'
 
 test('init writes a configuration without mistakes, and says how to start with it', async t => {
   const path = join(quickFolder(t, 'init'), 'my.yaml')
-  const { code, stderr } = await gatehouse(['init', path])
+  const { code, stderr } = await quickGatehouse(['init', path])
   assert.equal(code, 0)
   assert.match(stderr, /^\S+ is written\. ORIGIN=\S+ gatehouse start --config \S+ serves/)
-  assert.equal((await gatehouse(['check', '--config', path])).code, 0)
+  assert.equal((await quickGatehouse(['check', '--config', path])).code, 0)
 })
 
 test('an address that is changed in what init writes is where the gateway listens', async t => {
   const path = join(quickFolder(t, 'init'), 'my.yaml')
-  await gatehouse(['init', path])
+  await quickGatehouse(['init', path])
   const written = readFileSync(path, 'utf8')
   const addresses = (text: string, env: NodeJS.ProcessEnv = {}, given = {}) => {
     writeFileSync(path, text)
@@ -43,11 +43,11 @@ test('an address that is changed in what init writes is where the gateway listen
 
 test('init writes the schema to which the first line of the configuration leads, as schema prints it', async t => {
   const folder = quickFolder(t, 'init')
-  const { stderr } = await gatehouse(['init', join(folder, 'my.yaml')])
+  const { stderr } = await quickGatehouse(['init', join(folder, 'my.yaml')])
   const [, name] = /^# yaml-language-server: \$schema=(.+)\n/.exec(
     readFileSync(join(folder, 'my.yaml'), 'utf8'),
   )!
-  const { stdout } = await gatehouse(['schema'])
+  const { stdout } = await quickGatehouse(['schema'])
   assert.equal(readFileSync(join(folder, name!), 'utf8'), stdout)
   assert.equal(stdout, readFileSync(join(root, 'config/gatehouse.schema.json'), 'utf8'))
   assert.match(
@@ -56,7 +56,7 @@ test('init writes the schema to which the first line of the configuration leads,
   )
   // Of a second configuration beside it, it is the schema as well.
   const file = join(folder, 'other.yaml')
-  const other = await gatehouse(['init', file, '--json'])
+  const other = await quickGatehouse(['init', file, '--json'])
   assert.doesNotMatch(other.stderr, /schema/)
   assert.deepEqual(JSON.parse(other.stdout), { file, schema: join(folder, name!) })
 })
@@ -65,7 +65,7 @@ test('init leaves another file of the name of the schema alone, and says how to 
   const folder = quickFolder(t, 'init')
   const path = join(folder, 'gatehouse.schema.json')
   writeFileSync(path, '{}')
-  const { code, stdout, stderr } = await gatehouse(['init', join(folder, 'my.yaml'), '--json'])
+  const { code, stdout, stderr } = await quickGatehouse(['init', join(folder, 'my.yaml'), '--json'])
   assert.equal(code, 0)
   assert.equal(JSON.parse(stdout).schema, null)
   assert.equal(
@@ -78,14 +78,14 @@ test('init leaves another file of the name of the schema alone, and says how to 
 test('init leaves a file alone that is there', async t => {
   const path = join(quickFolder(t, 'init'), 'my.yaml')
   writeFileSync(path, 'zones: []\n')
-  const { code, stderr } = await gatehouse(['init', path])
+  const { code, stderr } = await quickGatehouse(['init', path])
   assert.equal(code, 1)
   assert.match(stderr, /is there already: it was left as it is\n$/)
   assert.equal(readFileSync(path, 'utf8'), 'zones: []\n')
 })
 
 test('init says why it cannot write', async t => {
-  const { code, stderr } = await gatehouse(['init', join(quickFolder(t, 'init'), 'nowhere/my.yaml')])
+  const { code, stderr } = await quickGatehouse(['init', join(quickFolder(t, 'init'), 'nowhere/my.yaml')])
   assert.equal(code, 1)
   assert.match(stderr, /^cannot write .*: ENOENT/)
 })
