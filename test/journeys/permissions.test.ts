@@ -11,7 +11,7 @@ import type { Store } from '../../src/store/contract/store.ts'
 import { startApi } from '../admin/api.ts'
 import { described } from '../admin/openapi/openapi-document.ts'
 import { until } from '../help/until.ts'
-import { type Api, ask } from './openapi-asks.ts'
+import { type Api, send } from './openapi-asks.ts'
 import { good } from './openapi-good-requests.ts'
 
 /** What a permission, or the scope of a person, lets handlers read in the store and change there. `reads` has what a response shows, or what is looked up for it. */
@@ -151,8 +151,9 @@ async function askWell(api: Api, spy: Spy, { method, path }: Pick<Row, 'method' 
   const { id, body } = described.find(one => one.path === path && one.method === method)!
   const request = { ...(await good[id]!(api)), ...(body && { body: body.examples[0] }) }
   spy.clear()
-  const { status } = await ask(api, id, request)
-  assert.equal(status, 200, `${method} ${path}`)
+  const response = await send(api, id, request)
+  assert.equal(response.status, 200, `${method} ${path}`)
+  await response.arrayBuffer()
 }
 
 /** Notes what is used of a store, as `tokens.get`. */

@@ -378,7 +378,7 @@ test('a request that the side port of a replaced gateway has begun to read gets 
 test('two gateways that replace a third at once lose nothing, and one of them stays', async t => {
   const { start, file, env } = await prepare(t, 0)
   const first = await start()
-  const load = new Load(t, first.edge, 4)
+  const load = new Load(t, first.edge, 2)
   const both = [0, 1].map(() =>
     spawn(process.execPath, [main, 'start', '--replace', '--config', file], { env, stdio: 'ignore' }),
   )

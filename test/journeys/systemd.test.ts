@@ -83,7 +83,7 @@ test('a service is told to be ready, reloading, replaced and stopping by the pro
     t,
     siteConfig(
       site,
-      `workers: 2\nlisten: ['127.0.0.1:${port}', '127.0.0.1:${second}']\nadmin: 127.0.0.1:${admin}`,
+      `workers: 1\nlisten: ['127.0.0.1:${port}', '127.0.0.1:${second}']\nadmin: 127.0.0.1:${admin}`,
     ),
   )
   const address = `@gatehouse-test-${process.pid}`
