@@ -78,7 +78,8 @@ export class ReadThrough<T extends object> {
       this.#cached.remove(key)
       this.#leaveGroup(key, value)
     }
-    this.#values = new LRUCache({ max: options.size, dispose })
+    // With `max`, it would allocate all places at once.
+    this.#values = new LRUCache({ maxSize: options.size, sizeCalculation: () => 1, dispose })
     options.changes.follow(change => this.#forget(change))
     this.#unheardUntil = options.changes.knownUntil
   }

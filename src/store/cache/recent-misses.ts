@@ -12,7 +12,7 @@ export class RecentMisses {
 
   /** `places` must be a power of two. */
   constructor(places: number) {
-    this.#keys = Array.from({ length: places })
+    this.#keys = new Array<string | undefined>(places).fill(undefined)
     this.#until = new Float64Array(places)
     this.#mask = places - 1
   }
