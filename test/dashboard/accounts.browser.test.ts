@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { violationsOf } from '../help/axe.ts'
 import { launchBrowser } from '../help/browser.ts'
 import { crossingsOf } from '../help/overflow.ts'
+import { thorough } from '../help/thorough.ts'
 import { openDashboard } from './site.ts'
 
 let browser: Browser
@@ -55,7 +56,10 @@ for (const width of [1280, 390]) {
     assert.equal(await page.locator('[aria-current]').textContent(), 'API tokens')
   })
 
-  for (const colorScheme of ['light', 'dark'] as const)
+  for (const colorScheme of thorough<readonly ('light' | 'dark')[]>(
+    ['light', 'dark'],
+    [width === 390 ? 'light' : 'dark'],
+  ))
     test(`the list of accounts can be read by everybody (${colorScheme}, ${width} px)`, async t => {
       const { page, summary, others } = await openMany(t, { viewport, colorScheme })
       await summary.click()

@@ -45,11 +45,9 @@ test('pages of the API can be used, narrow and wide, light and dark', async t =>
     await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
     assert.deepEqual(await crossingsOf(page), [], `${path}, narrow`)
     if (audited.has(path)) assert.deepEqual(await violationsOf(page), [], path)
-    if (!first.has(path)) continue
-    await page.emulateMedia({ colorScheme: 'dark' })
+    if (!audited.has(path)) continue
     await page.setViewportSize(wide)
     assert.deepEqual(await crossingsOf(page), [], `${path}, wide`)
-    await page.emulateMedia({ colorScheme: 'light' })
     await page.setViewportSize(narrow)
   }
   await page.emulateMedia({ colorScheme: 'dark' })

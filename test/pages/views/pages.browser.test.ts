@@ -8,6 +8,7 @@ import { violationsOf } from '../../help/axe.ts'
 import { launchBrowser, openPage } from '../../help/browser.ts'
 import { contrastsIn } from '../../help/contrast.ts'
 import { crossingsOf } from '../../help/overflow.ts'
+import { isThorough, thorough } from '../../help/thorough.ts'
 import { allPages, plainWords, type Words } from './all-pages.ts'
 
 let browser: Browser
@@ -49,16 +50,17 @@ const looks: readonly BrowserContextOptions[] = [
 test('no page excludes anybody, is cut, or causes a complaint, narrow and wide, light and dark', async t => {
   const pages = Object.entries(allPages(plainWords))
   const { page: tab, complaints } = await open(t, pages[0]![1], looks[0]!)
-  for (const [name, page] of pages) {
+  for (const [i, [name, page]] of pages.entries()) {
     await show(tab, page)
     for (const look of looks) {
       const { viewport, colorScheme } = look
       const what = `${name}, ${viewport!.width} px, ${colorScheme}`
       await tab.setViewportSize(viewport!)
-      await tab.emulateMedia({ colorScheme: colorScheme! })
-      // Only colours and widths differ from one look to the next.
-      assert.deepEqual(await violationsOf(tab, look === looks[0] ? null : ['color-contrast']), [], what)
       assert.deepEqual(await crossingsOf(tab), [], what)
+      // Only colours, which are those of a few names, and widths differ from one look to the next.
+      if (look !== looks[Number(i % 4 === 3)] && !isThorough) continue
+      await tab.emulateMedia({ colorScheme: colorScheme! })
+      assert.deepEqual(await violationsOf(tab), [], what)
     }
     assert.deepEqual(complaints, [], name)
   }
@@ -79,7 +81,7 @@ test('the longest words fit on the narrowest screen', async t => {
   const { page: tab } = await open(t, pages[0]![1], looks[0]!)
   for (const [name, page] of pages) {
     await show(tab, page)
-    for (const width of [320, 390]) {
+    for (const width of thorough([320, 390], [320])) {
       await tab.setViewportSize({ width, height: 640 })
       assert.deepEqual(await crossingsOf(tab), [], `${name}, ${width} px`)
     }
@@ -103,17 +105,14 @@ const payloads: readonly string[] = [
 
 test('no word of others becomes markup, wherever a page shows it', async t => {
   // To another host than the one that is verified, as the hostile ones lead too.
-  const plain = allPages({ ...plainWords, redirect: elsewhere })
+  const plain = Object.values(allPages({ ...plainWords, redirect: elsewhere }))
   for (const payload of payloads) {
     const hostile = allPages(hostileWords(payload))
     const { page: tab, complaints } = await open(t, hostile.account!)
-    for (const [name, page] of Object.entries(hostile)) {
-      assert.deepEqual(
-        await skeletonOf(tab, page),
-        await skeletonOf(tab, plain[name]!),
-        `${name}: ${payload}`,
-      )
-    }
+    const names = Object.keys(hostile)
+    const expected = await skeletonsOf(tab, plain)
+    for (const [i, skeleton] of (await skeletonsOf(tab, Object.values(hostile))).entries())
+      assert.deepEqual(skeleton, expected[i], `${names[i]}: ${payload}`)
     assert.deepEqual(complaints, [])
     assert.match((await tab.locator('main').textContent())!, /onerror|alert|<b>/)
     await tab.context().close()
@@ -136,11 +135,11 @@ function hostileWords(payload: string): Words {
   }
 }
 
-/** Lists the elements of a page, each with the names of its attributes and where it leads. */
-function skeletonOf(tab: Tab, page: Page): Promise<readonly string[]> {
-  const parsed = JSON.stringify(writePage(page).body)
-  return tab.evaluate(`[...new DOMParser().parseFromString(${parsed}, 'text/html').querySelectorAll('*')].map(element =>
-    [element.localName, ...element.getAttributeNames(), /^[a-z]+:/.exec(element.getAttribute('href') ?? '')?.[0]].join(' '))`)
+/** Lists the elements of each page, each with the names of its attributes and where it leads. */
+function skeletonsOf(tab: Tab, pages: readonly Page[]): Promise<readonly (readonly string[])[]> {
+  const bodies = JSON.stringify(pages.map(page => writePage(page).body))
+  return tab.evaluate(`${bodies}.map(body => [...new DOMParser().parseFromString(body, 'text/html').querySelectorAll('*')].map(element =>
+    [element.localName, ...element.getAttributeNames(), /^[a-z]+:/.exec(element.getAttribute('href') ?? '')?.[0]].join(' ')))`)
 }
 
 test('the logo of an app is loaded by the browser, without a word of where from', async t => {
