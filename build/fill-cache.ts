@@ -55,7 +55,8 @@ zones: [{ hosts: ['127.0.0.1'], routes: [{ path: /, pool: main }] }]
     if (msg !== 'ready') continue
     const { status } = await fetch(`http://${edge[0].host}:${edge[0].port}`)
     isServed = status === 200
-    spawnSync(process.execPath, [main, 'health', '--running'], { env })
+    // It compiles under other flags what it shares with a start, whose code is to stay.
+    if (workers === 0) spawnSync(process.execPath, [main, 'health', '--running'], { env })
     gateway.kill()
   }
   const [code] = await exited

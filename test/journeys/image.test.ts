@@ -223,12 +223,12 @@ for (const workers of thorough([0, 2], [2]))
       fetch(`${gateway.admin.replace('0.0.0.0', '127.0.0.1')}/metrics`, { headers })
     assert.equal((await metrics({})).status, 401)
     assert.equal((await metrics({ authorization: `Bearer ${token}` })).status, 200)
-    execFileSync(process.execPath, [main!, ...check], { cwd: folder, env })
+    // Root could write to the cache of the image, where users cannot.
+    const options = { cwd: folder, env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' }, stdio: 'pipe' } as const
+    execFileSync(process.execPath, [main!, ...check], options)
     gateway.signal('SIGTERM')
     assert.deepEqual(await gateway.exited, { code: 0, signal: null })
-    assert.throws(() =>
-      execFileSync(process.execPath, [main!, ...check], { cwd: folder, env, stdio: 'pipe' }),
-    )
+    assert.throws(() => execFileSync(process.execPath, [main!, ...check], options))
   })
 
 test('the program has no character for which V8 would keep all of a file in two bytes each', () => {
@@ -285,14 +285,15 @@ test('a first start takes at most sixteen times the CPU of an empty program of N
     return (user! + system!) * 10
   }
   const [emptyOnes, starts]: [number[], number[]] = [[], []]
-  for (let i = 0; i < 3; i++) {
+  // Between eight and thirteen have been seen: machines on which memory is cheap start an empty program soonest. A busy one gets three tries.
+  const isQuick = () => starts.length > 0 && Math.min(...starts) <= 16 * Math.min(...emptyOnes)
+  while (starts.length < 3 && !isQuick()) {
     emptyOnes.push(empty())
     starts.push(await started())
   }
   const told = `${starts.join(', ')} ms, and ${emptyOnes.join(', ')} ms of empty programs`
   t.diagnostic(told)
-  // Between eight and thirteen have been seen: machines on which memory is cheap start an empty program soonest.
-  assert.ok(Math.min(...starts) <= 16 * Math.min(...emptyOnes), told)
+  assert.ok(isQuick(), told)
 })
 
 for (const [workers, what, most] of [
