@@ -7,7 +7,7 @@ import OpenAI from 'openai'
 import { startGateway, spawnGateway, main, type RunningGateway, writeConfig } from '../help/gateway.ts'
 import { aclLine, deniedOn } from '../help/acl.ts'
 import { completion } from '../help/ai.ts'
-import { gatehouse } from '../help/command.ts'
+import { gatehouse, quickGatehouse } from '../help/command.ts'
 import { say, startProvider, stream } from '../help/provider.ts'
 import { replicates, startRedis } from '../help/redis.ts'
 import { thorough } from '../help/thorough.ts'
@@ -190,55 +190,48 @@ test('a gateway whose Redis user lacks rights does not start and names them, and
   await soon(async () => (await statusOf(api.client)) === 200)
 })
 
-test('kill -9 loses nothing that was acknowledged, and a second start makes no second token', async t => {
+test('kill -9 loses nothing that was acknowledged, and no later start makes a second token; then everything moves from the file to Redis, and works there', async t => {
   const gateway = await startGateway(t, await configuration(t, 0))
-  const api = apiOf(gateway, await gateway.firstStart)
+  const first = await gateway.firstStart
+  const api = apiOf(gateway, first)
   const gatewayMade = { ...bare, id: 'kept' }
   assert.equal((await api.manage('POST', '/ai-gateway/gateways', gatewayMade)).status, 200)
   gateway.signal('SIGKILL')
   await gateway.exited
-  const env = { ...process.env, GATEHOUSE_DATA: join(dirname(gateway.file), 'data') }
-  const again = await spawnGateway(t, [main, 'start', '--config', gateway.file], { env }, gateway.file)
-  const { result } = await apiOf(again, api).manage('GET', '/ai-gateway/gateways/kept')
+  const data = { GATEHOUSE_DATA: join(dirname(gateway.file), 'data') }
+  const startAgain = (more: NodeJS.ProcessEnv = {}) => {
+    const env = { ...process.env, ...data, ...more }
+    return spawnGateway(t, [main, 'start', '--config', gateway.file], { env }, gateway.file)
+  }
+  const again = await startAgain()
+  const { result } = await apiOf(again, first).manage('GET', '/ai-gateway/gateways/kept')
   assert.equal(result.id, 'kept')
+
+  await t.test('a token made at the command line works at once', async () => {
+    const api = apiOf(again, first)
+    const args = ['token', 'create', '--name', 'laptop', '--config', gateway.file]
+    const { code, stdout } = await quickGatehouse(args, data)
+    assert.equal(code, 0)
+    assert.equal(await statusOf(api.client.withOptions({ apiKey: stdout.trim() })), 200)
+    const { results } = await api.manage('GET', '/tokens')
+    assert.deepEqual(results.map(({ name }) => name).sort(), ['bootstrap', 'laptop'])
+  })
+
+  await logsOf(apiOf(again, first), 1)
   again.signal('SIGTERM')
   assert.doesNotMatch(await again.stderr, /svct_/)
-})
-
-test('a token made at the command line works at once', async t => {
-  const gateway = await startGateway(t, await configuration(t, 0))
-  const api = apiOf(gateway, await gateway.firstStart)
-  const env = { GATEHOUSE_DATA: join(dirname(gateway.file), 'data') }
-  const { code, stdout } = await gatehouse(
-    ['token', 'create', '--name', 'laptop', '--config', gateway.file],
-    env,
-  )
-  assert.equal(code, 0)
-  assert.equal(await statusOf(api.client.withOptions({ apiKey: stdout.trim() })), 200)
-  const { results } = await api.manage('GET', '/tokens')
-  assert.deepEqual(results.map(({ name }) => name).sort(), ['bootstrap', 'laptop'])
-})
-
-test('everything moves from a file to Redis, and works there', async t => {
+  await again.exited
   const redis = await startRedis(t, { aof: 'always' })
-  const gateway = await startGateway(t, await configuration(t, 0))
-  const first = await gateway.firstStart
-  await sayHello(apiOf(gateway, first).client)
-  await logsOf(apiOf(gateway, first), 1)
-  gateway.signal('SIGTERM')
-  await gateway.exited
   const file = `sqlite:${join(dirname(gateway.file), 'data', 'gatehouse.db')}`
   const STORE = `redis://127.0.0.1:${redis.port}`
-  const copied = await gatehouse(['store', 'copy', '--from', file, '--to', STORE])
+  const copied = await quickGatehouse(['store', 'copy', '--from', file, '--to', STORE])
   assert.deepEqual([copied.code, copied.stdout], [0, ''])
-  const twice = await gatehouse(['store', 'copy', '--from', file, '--to', STORE])
+  const twice = await quickGatehouse(['store', 'copy', '--from', file, '--to', STORE])
   assert.equal(twice.code, 1)
   // With the key of client secrets that is in the folder.
-  const env = { ...process.env, STORE, GATEHOUSE_DATA: join(dirname(gateway.file), 'data') }
-  const again = await spawnGateway(t, [main, 'start', '--config', gateway.file], { env }, gateway.file)
-  const api = apiOf(again, first)
-  assert.equal(await sayHello(api.client), 'Hello.')
-  assert.equal((await logsOf(api, 2)).length, 2)
+  const moved = apiOf(await startAgain({ STORE }), first)
+  assert.equal(await sayHello(moved.client), 'Hello.')
+  assert.equal((await logsOf(moved, 2)).length, 2)
 })
 
 test('an unreachable store degrades the gateway, which recovers by itself', async t => {

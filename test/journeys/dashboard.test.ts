@@ -99,7 +99,7 @@ for (const workers of thorough([0, 2], [2]))
     assert.match((await direct.send('/client/v4/nothing', { headers: accept })).body, /"success":false/)
   })
 
-test('sign-in, sessions and the audit log of published hosts go by the address of the client', async t => {
+test('sign-in, sessions and the audit log of published hosts go by the address and the scheme of the client', async t => {
   const gateway = await startGateway(
     t,
     `trusted_proxies: [127.0.0.1]
@@ -114,6 +114,17 @@ zones: []
       'x-forwarded-for': address,
       'x-forwarded-proto': 'https',
     })
+  // A visitor over plain HTTP is told to use https, if the proxies in front report the scheme.
+  const visitor = new Visitor('https://gate.example', gateway.edge)
+  const proto = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.1' }
+  for (const path of ['/dashboard', '/auth/sign-in']) {
+    const plain = await visitor.get(path)
+    assert.equal(plain.status, 403)
+    assert.match(plain.text, /served over https.*Open it over https/)
+    assert.equal(plain.headers.get('set-cookie'), null)
+    assert.notEqual((await visitor.send(path, { headers: proto })).status, 403)
+  }
+
   const person = from('192.0.2.7')
   const { pathname, search } = new URL(setUp!)
   const form = await person.get(pathname + search)
@@ -146,21 +157,5 @@ zones: []
   for (const host of hosts) {
     assert.equal(await guess('192.0.2.9', host, 20), 429)
     assert.notEqual(await guess('192.0.2.10', host, 20), 429)
-  }
-})
-
-test('a visitor over plain HTTP is told to use https, if the proxies in front report the scheme', async t => {
-  const gateway = await startGateway(
-    t,
-    'trusted_proxies: [127.0.0.1]\ndashboard: { host: gate.example }\nzones: []\n',
-  )
-  const person = new Visitor('https://gate.example', gateway.edge)
-  for (const path of ['/dashboard', '/auth/sign-in']) {
-    const plain = await person.get(path)
-    assert.equal(plain.status, 403)
-    assert.match(plain.text, /served over https.*Open it over https/)
-    assert.equal(plain.headers.get('set-cookie'), null)
-    const proto = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.1' }
-    assert.notEqual((await person.send(path, { headers: proto })).status, 403)
   }
 })
