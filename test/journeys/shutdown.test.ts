@@ -82,49 +82,60 @@ for (const workers of thorough([0, 2], [1])) {
     assert.deepEqual(await gateway.exited, { code: 0, signal: null })
   })
 
-  test(`what still runs after the grace is cut, exit 0 all the same (workers: ${workers})`, async t => {
-    const { gateway, answer } = await startWithRequest(t, `workers: ${workers}\nshutdown: {grace: 100ms}`)
-    gateway.signal('SIGTERM')
-    await assert.rejects(answer)
-    assert.deepEqual(await gateway.exited, { code: 0, signal: null })
-  })
-
-  test(`WebSockets get 1001 at both ends before the grace is over (workers: ${workers})`, async t => {
+  test(`WebSockets get 1001 at both ends before the grace is over, and what runs after it is cut, exit 0 all the same (workers: ${workers})`, async t => {
+    const asked = Promise.withResolvers<void>()
+    const origin = await startSite(t, () => asked.resolve())
     const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
     t.after(() => server.close())
     await once(server, 'listening')
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const shutdown = 'shutdown: {grace: 1s}'
-    const gateway = await startGateway(t, siteConfig(origin, `workers: ${workers}\n${shutdown}`))
-    const socket = new WebSocket(gateway.edge)
+    const sockets = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const gateway = await startGateway(
+      t,
+      `workers: ${workers}
+shutdown: { grace: 1s }
+pools: { site: { origins: ['${origin}'] }, sockets: { origins: ['${sockets}'] } }
+zones: [{ hosts: [127.0.0.1], routes: [{ path: /, pool: site }, { path: /sockets, pool: sockets }] }]
+`,
+    )
+    const cut = assert.rejects(fetch(gateway.edge))
+    await asked.promise
+    const socket = new WebSocket(`${gateway.edge}/sockets`)
     t.after(() => socket.terminate())
     const [[peer]] = await Promise.all([once(server, 'connection'), once(socket, 'open')])
     const codes = Promise.all([socket, peer].map(async end => (await once(end, 'close'))[0]))
     gateway.signal('SIGTERM')
     assert.deepEqual(await codes, [1001, 1001])
+    await cut
     assert.deepEqual(await gateway.exited, { code: 0, signal: null })
   })
 
-  test(`a second signal cuts a response with a reset, not with what looks like its end (workers: ${workers})`, async t => {
-    const origin = await startSite(t, (_, response) => void response.write('begin'))
-    const gateway = await startGateway(t, siteConfig(origin, `workers: ${workers}`))
-    const socket = connect(Number(new URL(gateway.edge).port), '127.0.0.1')
-    socket.write('GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n')
-    const received = await once(socket, 'data')
-    assert.match(String(received), /^HTTP/)
-    const failed = once(socket, 'end').then(
-      () => 'FIN',
-      error => error.code,
-    )
-    socket.resume()
-    gateway.signal('SIGTERM')
-    await gateway.logged('stopping')
-    gateway.signal('SIGTERM')
-    assert.equal(await failed, 'ECONNRESET')
-    assert.deepEqual(await gateway.exited, { code: 143, signal: null })
-  })
+  for (const [signal, code] of thorough<readonly (readonly [NodeJS.Signals, number])[]>(
+    [
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+    ],
+    [['SIGINT', 130]],
+  ))
+    test(`a second signal ends the gateway at once, with the code of ${signal}, and cuts a response with a reset, not with what looks like its end (workers: ${workers})`, async t => {
+      const origin = await startSite(t, (_, response) => void response.write('begin'))
+      const gateway = await startGateway(t, siteConfig(origin, `workers: ${workers}`))
+      const socket = connect(Number(new URL(gateway.edge).port), '127.0.0.1')
+      socket.write('GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n')
+      const received = await once(socket, 'data')
+      assert.match(String(received), /^HTTP/)
+      const failed = once(socket, 'end').then(
+        () => 'FIN',
+        error => error.code,
+      )
+      socket.resume()
+      gateway.signal('SIGTERM')
+      await gateway.logged('stopping')
+      gateway.signal(signal)
+      assert.equal(await failed, 'ECONNRESET')
+      assert.deepEqual(await gateway.exited, { code, signal: null })
+    })
 
-  test(`a bug in the first process cuts a response with a reset, too (workers: ${workers})`, async t => {
+  test(`a bug in the first process cuts a response with a reset, too, and leaves a line in the log and exit code 1 (workers: ${workers})`, async t => {
     const origin = await startSite(t, (_, response) => void response.write('begin'))
     const config = siteConfig(origin, `workers: ${workers}`)
     const gateway = await startGateway(t, config, { env: { NODE_OPTIONS: provokable } })
@@ -139,23 +150,8 @@ for (const workers of thorough([0, 2], [1])) {
     gateway.signal('SIGURG')
     assert.equal(await failed, 'ECONNRESET')
     assert.deepEqual(await gateway.exited, { code: 1, signal: null })
-  })
-
-  test(`a second signal exits at once, with the code of that signal (workers: ${workers})`, async t => {
-    for (const [signal, code] of thorough(
-      [
-        ['SIGTERM', 143],
-        ['SIGINT', 130],
-      ] as const,
-      [['SIGINT', 130]] as const,
-    )) {
-      const { gateway, answer } = await startWithRequest(t, `workers: ${workers}`)
-      gateway.signal('SIGTERM')
-      await gateway.logged('stopping')
-      gateway.signal(signal)
-      assert.deepEqual(await gateway.exited, { code, signal: null })
-      await assert.rejects(answer)
-    }
+    const { level, err } = await gateway.logged('gateway crashed: internal error')
+    assert.deepEqual([level, (err as Error).message], ['fatal', 'provoked'])
   })
 }
 
@@ -166,16 +162,6 @@ test('one Ctrl-C that arrives twice, from the terminal and from npm, is one', as
   origin.end('in time')
   assert.equal(await answer, 'in time')
   assert.deepEqual(await gateway.exited, { code: 0, signal: null })
-})
-
-test('a bug ends the gateway with a line in the log and exit code 1', async t => {
-  const origin = await startSite(t, (_, response) => response.end())
-  const gateway = await startGateway(t, siteConfig(origin), { env: { NODE_OPTIONS: provokable } })
-  gateway.signal('SIGURG')
-  assert.deepEqual(await gateway.exited, { code: 1, signal: null })
-  const { level, err } = await gateway.logged('gateway crashed: internal error')
-  assert.equal(level, 'fatal')
-  assert.equal((err as Error).message, 'provoked')
 })
 
 test('a reader of the log that has stalled, or left, does not hold up the exit', async t => {
