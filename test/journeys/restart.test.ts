@@ -200,36 +200,31 @@ test('while a gateway finishes what runs, the next one starts and has the side p
   assert.equal((await fetch(`${second.admin}/readyz`)).status, 200)
 })
 
-test('a second gateway without --replace does not start, and only a process that has read the note in the data folder gets the side port', async t => {
-  const { start, file, env } = await prepare(t, 0)
-  const first = await start()
-  const { code, stderr } = await gatehouse(['start', '--config', file], env)
-  const { host } = new URL(first.admin)
-  assert.deepEqual(
-    [code, JSON.parse(stderr).msg],
-    [
-      1,
-      `cannot listen on ${host}: the address is already in use by the gateway with this data folder (process ${first.pid}); take over from it with --replace, or choose another with --admin or the setting admin`,
-    ],
-  )
-  for (const authorization of ['', 'Bearer ', `Bearer ${'A'.repeat(43)}`]) {
-    const headers = { authorization }
-    const response = await fetch(`${first.admin}/handover?replace`, { method: 'POST', headers })
-    assert.equal(response.status, 404)
-    assert.equal((await fetch(`${first.admin}/upgrade`, { method: 'POST', headers })).status, 404)
-  }
-  assert.equal((await fetch(`${first.admin}/readyz`)).status, 200)
-})
-
 for (const workers of thorough([0, 2], [1]))
-  test(`a second gateway with a side port of its own gets no connections of the first one's port (workers: ${workers})`, async t => {
-    const { start, env } = await prepare(t, workers)
+  test(`a second gateway without --replace does not start, nor with a side port of its own, and only a process that has read the note in the data folder gets the side port (workers: ${workers})`, async t => {
+    const { start, file, env } = await prepare(t, workers)
     const first = await start()
-    const { host } = new URL(first.edge)
-    const yaml = `listen: ['${host}']\nadmin: 127.0.0.1:0\nworkers: ${workers}\nzones: []\n`
-    const { code, stderr } = await gatehouse(['start', '--config', writeConfig(t, yaml)], env)
-    assert.equal(code, 1, stderr)
-    assert.ok(stderr.includes(`cannot listen on ${host}: the address is already in use`), stderr)
+    const { code, stderr } = await gatehouse(['start', '--config', file], env)
+    const { host } = new URL(first.admin)
+    assert.deepEqual(
+      [code, JSON.parse(stderr).msg],
+      [
+        1,
+        `cannot listen on ${host}: the address is already in use by the gateway with this data folder (process ${first.pid}); take over from it with --replace, or choose another with --admin or the setting admin`,
+      ],
+    )
+    for (const authorization of ['', 'Bearer ', `Bearer ${'A'.repeat(43)}`]) {
+      const headers = { authorization }
+      const response = await fetch(`${first.admin}/handover?replace`, { method: 'POST', headers })
+      assert.equal(response.status, 404)
+      assert.equal((await fetch(`${first.admin}/upgrade`, { method: 'POST', headers })).status, 404)
+    }
+    assert.equal((await fetch(`${first.admin}/readyz`)).status, 200)
+    const edge = new URL(first.edge).host
+    const yaml = `listen: ['${edge}']\nadmin: 127.0.0.1:0\nworkers: ${workers}\nzones: []\n`
+    const other = await gatehouse(['start', '--config', writeConfig(t, yaml)], env)
+    assert.equal(other.code, 1, other.stderr)
+    assert.ok(other.stderr.includes(`cannot listen on ${edge}: the address is already in use`), other.stderr)
   })
 
 test('a side port is taken back where the next gateway does not come up, and a gateway that ends leaves no note', async t => {
@@ -356,25 +351,6 @@ test('no process is stopped because of an id that a caller of the side port name
   assert.equal(await Promise.race([ended, wait(300)]), undefined)
 })
 
-test('a request that the side port of a replaced gateway has begun to read gets its response', async t => {
-  const { start } = await prepare(t, 0)
-  const first = await start()
-  const { account, token } = await first.firstStart
-  const { hostname, port } = new URL(first.admin)
-  const socket = connect(Number(port), hostname)
-  t.after(() => socket.destroy())
-  const answer = text(socket)
-  const head = `POST /client/v4/accounts/${account}/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`
-  socket.write(`${head}Content-Type: application/json\r\nAuthorization: Bearer ${token}\r\n\r\n{`)
-  await start('--replace')
-  await first.logged('stopping')
-  // Longer than a gateway takes to end that nobody holds up.
-  await wait(300)
-  socket.write('}')
-  assert.match(await answer, /^HTTP\/1\.1 400 /)
-  assert.deepEqual(await first.exited, { code: 0, signal: null })
-})
-
 test('two gateways that replace a third at once lose nothing, and one of them stays', async t => {
   const { start, file, env } = await prepare(t, 0)
   const first = await start()
@@ -417,7 +393,7 @@ test('a gateway continues when its replacement cannot start', async t => {
   assert.deepEqual([load.failures, unready], [[], []])
 })
 
-test('the side port knows clients of the zone before it all through a replacement', async t => {
+test('the side port knows clients of the zone before it all through a replacement, and a request that it has begun to read gets its response', async t => {
   const { start, file } = await prepare(t, 0)
   const yaml = readFileSync(file, 'utf8')
   const [, admin] = /admin: (.+)/.exec(yaml)!
@@ -453,8 +429,18 @@ test('the side port knows clients of the zone before it all through a replacemen
       await wait(25)
     }
   })()
+  const socket = connect(Number(new URL(first.admin).port), '127.0.0.1')
+  t.after(() => socket.destroy())
+  const answer = text(socket)
+  const head = `POST ${tokens} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`
+  socket.write(`${head}Content-Type: application/json\r\nAuthorization: Bearer ${token}\r\n\r\n{`)
   await start('--replace')
-  await first.exited
+  await first.logged('stopping')
+  // Longer than a gateway takes to end that nobody holds up.
+  await wait(300)
+  socket.write('}')
+  assert.match(await answer, /^HTTP\/1\.1 400 /)
+  assert.deepEqual(await first.exited, { code: 0, signal: null })
   isOver = true
   await asking
   assert.deepEqual(refusals, [])
