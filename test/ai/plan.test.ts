@@ -8,6 +8,7 @@ import { UsageRefusals } from '../../src/ai/usage-refusals.ts'
 import { usualTransport } from '../../src/config/model/pool-config.ts'
 import type { Fault, Refusal } from '../../src/errors/catalogue/refusal.ts'
 import { anyCharacter } from '../help/any-text.ts'
+import { thorough } from '../help/thorough.ts'
 
 const account = '0123456789abcdef0123456789abcdef'
 const providers = new Providers({ providers: [] })
@@ -308,7 +309,7 @@ test('any body becomes a call or a refusal, and never throws', () => {
       const call = planCall(rest(operation, operation === 'run' ? model : null), Buffer.from(text), providers)
       if (!('error' in call)) JSON.parse(call.body.toString())
     }),
-    { numRuns: 500 },
+    { numRuns: thorough(1_000, 150) },
   )
 })
 

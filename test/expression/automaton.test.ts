@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { Automaton } from '../../src/expression/automaton.ts'
 import { useWork } from '../../src/expression/meter.ts'
 import { Work } from '../../src/expression/work-budget.ts'
+import { thorough } from '../help/thorough.ts'
 
 const atom = fc.constantFrom(
   'a',
@@ -61,7 +62,7 @@ test('an automaton finds what the engine of its program finds', () => {
           JSON.stringify([pattern, text]),
         )
     }),
-    { numRuns: 2000 },
+    { numRuns: thorough(2000, 500) },
   )
 })
 

@@ -7,6 +7,7 @@ import { redactJson } from '../../src/guard/redact.ts'
 import { PatternSet } from '../../src/guard/scan.ts'
 import { matchesIn } from '../../src/guard/text-scanner.ts'
 import { anyCharacter } from '../help/any-text.ts'
+import { thorough } from '../help/thorough.ts'
 import { secrets } from './secrets.ts'
 
 const all = new PatternSet(patterns)
@@ -59,6 +60,6 @@ test('any JSON stays JSON, and has nothing left that is redacted', () => {
       JSON.parse(redacted)
       assert.deepEqual(matchesIn(redacted, all), [])
     }),
-    { numRuns: 500 },
+    { numRuns: thorough(500, 100) },
   )
 })

@@ -5,6 +5,7 @@ import { isJson, isObject } from '../../src/base/text/json.ts'
 import { isMcpFault, type McpFault } from '../../src/mcp/fault.ts'
 import { type McpBody, type McpMessage, readMessages, repeatsName } from '../../src/mcp/message.ts'
 import { anyCharacter } from '../help/any-text.ts'
+import { thorough } from '../help/thorough.ts'
 
 /** The only message of a body. */
 function only(body: string): McpMessage {
@@ -324,7 +325,7 @@ describe('any body', () => {
         deepEqual(read.messages.map(summaryOf), all.map(expected))
         return true
       }),
-      { numRuns: 1500 },
+      { numRuns: thorough(1500, 400) },
     )
   })
 
@@ -358,7 +359,7 @@ describe('any body', () => {
         // What is inside of texts and numbers is not looked at, and changes nothing around it.
         equal(skeleton(text), true)
       }),
-      { numRuns: 500 },
+      { numRuns: thorough(500, 200) },
     )
   })
 })

@@ -6,6 +6,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import fc from 'fast-check'
 import { judge } from '../../src/mcp/agreement.ts'
 import { isMcpFault } from '../../src/mcp/fault.ts'
+import { thorough } from '../help/thorough.ts'
 
 const handler = createMcpHandler(() => {
   const server = new McpServer({ name: 'reference', version: '1' })
@@ -81,7 +82,7 @@ test('each refusal of the reference is one here, with the same code', async () =
       if (code === -32000) ok(refusedHere(request) !== null)
       else deepEqual(refusedHere(request), code)
     }),
-    { numRuns: 300 },
+    { numRuns: thorough(300, 100) },
   )
   ok(refused > 50)
 })

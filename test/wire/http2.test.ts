@@ -16,6 +16,7 @@ import { Edge, type EdgeParts, type EdgeSettings, edgeConfig, listenAt, zoneTo }
 import { ask, connectHttp2, open, responseTo } from '../help/http2-client.ts'
 import { ok, type Origin, type Respond, type Script, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, type Message } from '../help/raw.ts'
+import { thorough } from '../help/thorough.ts'
 import { until } from '../help/until.ts'
 
 const json = { accept: 'application/json' }
@@ -120,7 +121,7 @@ test('the same fields reach the origin over both versions, whatever they are', a
       assert.equal(origin.requests.length % 2, 0)
       if (origin.requests.length === 2) assert.deepEqual(seen(origin.requests[1]!), seen(origin.requests[0]!))
     }),
-    { numRuns: 60 },
+    { numRuns: thorough(60, 25) },
   )
 })
 
@@ -142,7 +143,7 @@ test('any body goes both ways, with a length and without, in pieces of any size'
       assert.equal(status, 200)
       assert.ok(whole.equals(body))
     }),
-    { numRuns: 25 },
+    { numRuns: thorough(25, 12) },
   )
 })
 

@@ -7,6 +7,7 @@ import type { RateLimitConfig } from '../../src/config/model/limit-config.ts'
 import { type Edge, openAccess, startEdge, zoneTo } from '../help/edge.ts'
 import { deadOrigin, ok, type Respond, startResponder } from '../help/origin.ts'
 import { chunks, type Message, post, request, type Wire } from '../help/raw.ts'
+import { thorough } from '../help/thorough.ts'
 
 const json = 'Accept: application/json'
 
@@ -148,5 +149,5 @@ test('a request gets the same response as if it were alone, whatever came before
     await check([name, 'a POST'], true)
   }
   const rows = fc.array(fc.constantFrom(...names), { minLength: 2, maxLength: 8 })
-  await fc.assert(fc.asyncProperty(rows, fc.boolean(), check), { numRuns: 100 })
+  await fc.assert(fc.asyncProperty(rows, fc.boolean(), check), { numRuns: thorough(100, 30) })
 })

@@ -7,6 +7,7 @@ import type { RouteConfig } from '../../src/config/model/config.ts'
 import { codeOf, edgeConfig, recordOf, startEdge, zoneTo } from '../help/edge.ts'
 import { type Origin, ok, type Respond, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, type Message, post, request } from '../help/raw.ts'
+import { thorough } from '../help/thorough.ts'
 import { turnsUntil, until } from '../help/until.ts'
 
 const json = 'Accept: application/json'
@@ -193,7 +194,7 @@ test('whatever a location contains, the origin gets a valid path, or the client 
       assert.match(origin.requests[1]!.startLine, /^GET \/[\x21-\x7e]* HTTP\/1\.1$/)
       assert.equal(origin.requests[1]!.field('host'), 'site.test')
     }),
-    { numRuns: 500 },
+    { numRuns: thorough(500, 150) },
   )
 })
 

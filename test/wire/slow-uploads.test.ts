@@ -8,6 +8,7 @@ import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, type Edge, startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, request } from '../help/raw.ts'
+import { thorough } from '../help/thorough.ts'
 import { turnsUntil, until } from '../help/until.ts'
 
 const json = 'Accept: application/json'
@@ -134,7 +135,7 @@ test('a body arrives whole, however long it is and in whatever pieces it is sent
         assert.equal(origin.requests.at(-1)!.text, whole)
       },
     ),
-    { numRuns: 60 },
+    { numRuns: thorough(60, 20) },
   )
 })
 

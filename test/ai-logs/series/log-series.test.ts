@@ -17,6 +17,7 @@ import {
 } from '../../../src/store/contract/store.ts'
 import { entryWith } from '../../admin/ai-logs/log-entries.ts'
 import { startRedis } from '../../help/redis.ts'
+import { thorough } from '../../help/thorough.ts'
 import { gateway, logQuery } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
 
@@ -70,7 +71,7 @@ for (const [name, place] of Object.entries(stores)) {
         }
         await agree(store, series, { since: first - day, width: day, count: 2 })
       }),
-      { numRuns: 15 },
+      { numRuns: thorough(30, 6) },
     )
   })
 }

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { bounds, brokenBound, membersOf, membersWithin } from '../../../src/base/json/members.ts'
 import { anyCharacter } from '../../help/any-text.ts'
+import { thorough } from '../../help/thorough.ts'
 
 /** The members of a text, each as its name and the text of its value. */
 function read(json: string): [name: string, value: string][] {
@@ -101,7 +102,7 @@ describe('membersWithin', () => {
         ok(typeof members !== 'string')
         deepEqual(new Set(members.map(({ name }) => name)), new Set(Object.keys(object)))
       }),
-      { numRuns: 2_000 },
+      { numRuns: thorough(2_000, 500) },
     )
   })
 

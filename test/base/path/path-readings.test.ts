@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { decodedPath, isPlainPath, normalPath } from '../../../src/base/path/path.ts'
 import { isReadAlike, pathReadings } from '../../../src/base/path/path-readings.ts'
+import { thorough } from '../../help/thorough.ts'
 
 describe('pathReadings', () => {
   const readings: readonly [target: string, ...readings: string[]][] = [
@@ -121,7 +122,7 @@ describe('pathReadings', () => {
         path = decodedPath(path).replaceAll('%2E', '.')
         assert.ok(seen === undefined || seen.includes(path), `${path} of ${target}`)
       }),
-      { numRuns: 5_000 },
+      { numRuns: thorough(5_000, 1_000) },
     )
   })
 

@@ -161,7 +161,7 @@ describe('any text gives a configuration or mistakes', () => {
     ]
     const piece = fc.constantFrom(...pieces, ...words)
     const text = fc.array(piece, { maxLength: 60 }).map(pieces => pieces.join(''))
-    fc.assert(fc.property(text, isSound), { numRuns: thorough(1000, 200) })
+    fc.assert(fc.property(text, isSound), { numRuns: thorough(1000, 100) })
   })
 
   for (const good of [example, aiExample]) {
@@ -173,6 +173,7 @@ describe('any text gives a configuration or mistakes', () => {
           isSound(good.slice(0, from) + good.slice(to))
           isSound(good.slice(0, c) + good.slice(from, to) + good.slice(c))
         }),
+        { numRuns: thorough(100, 40) },
       )
     })
   }
@@ -283,7 +284,7 @@ describe('any text gives a configuration or mistakes', () => {
     fc.assert(
       fc.property(config, config => isSound(JSON.stringify(config))),
       {
-        numRuns: thorough(300, 40),
+        numRuns: thorough(300, 20),
       },
     )
   })

@@ -11,6 +11,7 @@ import { type Edge, type EdgeSettings, startEdge } from '../../help/edge.ts'
 import { ask, connectHttp2, open, responseTo } from '../../help/http2-client.ts'
 import { ok, type Origin, type Respond, startOrigin, startResponder } from '../../help/origin.ts'
 import { chunks, type Message, request, type Wire } from '../../help/raw.ts'
+import { thorough } from '../../help/thorough.ts'
 import { until } from '../../help/until.ts'
 
 const page = Array.from({ length: 300 }, (_, i) => `<li>item ${(i * 7919) % 1000} of the list</li>\n`).join(
@@ -487,6 +488,6 @@ test('any body in any pieces comes out as it was', async t => {
         assert.ok(textOf(got) === cuts.join(''))
       },
     ),
-    { numRuns: 60 },
+    { numRuns: thorough(60, 25) },
   )
 })

@@ -23,6 +23,7 @@ import { mmdb } from '../../help/mmdb.ts'
 import { ok, startResponder } from '../../help/origin.ts'
 import { chunks, request } from '../../help/raw.ts'
 import { anyone, startGatedSite } from '../../help/site-sessions.ts'
+import { thorough } from '../../help/thorough.ts'
 import { until } from '../../help/until.ts'
 
 const question: RequestInQuestion = {
@@ -307,7 +308,7 @@ test('a request gets what its explanation has foretold', { timeout: 180_000 }, a
       }
     }),
     {
-      numRuns: 60,
+      numRuns: thorough(200, 25),
       // What must be seen is left to no chance.
       examples: [
         [limited, [question, question]],
@@ -871,7 +872,7 @@ test('an AI call gets what its explanation has foretold', { timeout: 120_000 }, 
       const { status } = explanation.response ?? { status: 200 }
       assert.equal(response.status, status, story)
     }),
-    { numRuns: 300, examples },
+    { numRuns: thorough(300, 100), examples },
   )
   assert.ok(seen.has('forwarded') && seen.has('refused') && seen.has('responded'), [...seen].join())
 })

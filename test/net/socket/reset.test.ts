@@ -7,6 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { reset } from '../../../src/net/socket/reset.ts'
 import { until } from '../../help/until.ts'
+import { thorough } from '../../help/thorough.ts'
 
 const deeds: Readonly<Record<string, (socket: Socket) => unknown>> = {
   write: socket => socket.writable && socket.write('x'),
@@ -50,7 +51,7 @@ test('whatever was written or ended before, a reset closes the connection and le
       },
     ),
     {
-      numRuns: 200,
+      numRuns: thorough(200, 60),
       examples: [
         [['end'], true],
         [['end', 'tick'], true],
