@@ -7,14 +7,17 @@ import { BodyReader } from '../../src/http1/body/body.ts'
 import { startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'
+import { thorough } from '../help/thorough.ts'
 
 const MiB = 1024 * 1024
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-test('16 MiB go up whole, with a length and chunked', async t => {
+const size = thorough(16, 4)
+
+test(`${size} MiB go up whole, with a length and chunked`, async t => {
   const origin = await startResponder(t, ({ body }) => ok(sha256(body)))
   const edge = await startEdge(t, [origin.url])
-  const body = randomBytes(16 * MiB)
+  const body = randomBytes(size * MiB)
   const client = await edge.connect()
   await client.send(request('POST /', `Content-Length: ${body.length}`))
   await client.send(body)
@@ -69,8 +72,8 @@ test('a hundred thousand chunks of a byte all arrive, some thousand per turn', a
   assert.ok(most <= 5_000, `${most} in one turn`)
 })
 
-test('16 MiB come down whole, with a length, chunked and to the end of the connection', async t => {
-  const body = randomBytes(16 * MiB)
+test(`${size} MiB come down whole, with a length, chunked and to the end of the connection`, async t => {
+  const body = randomBytes(size * MiB)
   const origin = await startResponder(t, async ({ target }, wire) => {
     if (target === '/length') await wire.send(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`)
     else if (target === '/chunked')

@@ -8,10 +8,11 @@ import { readMcpCount } from '../../src/activity/tally-scopes.ts'
 import type { McpConfig } from '../../src/config/model/mcp-config.ts'
 import { mcpFamilies } from '../../src/metrics/families/mcp.ts'
 import type { Counts } from '../../src/metrics/counters/counts.ts'
+import { json } from '../help/ai.ts'
 import { type Edge, startEdge } from '../help/edge.ts'
 import { sign, startIssuer } from '../help/issuer.ts'
 import { startMcpOrigin } from '../help/mcp-origin.ts'
-import { deadOrigin, startOrigin } from '../help/origin.ts'
+import { deadOrigin, startOrigin, startResponder } from '../help/origin.ts'
 import { post, request } from '../help/raw.ts'
 import { until } from '../help/until.ts'
 
@@ -157,10 +158,10 @@ test('the access log has method and name, within bounds, and none that is a cred
 })
 
 test('callers are counted by the subject that the gate lets in, and at most 200 in an hour by themselves', async t => {
-  const { url } = await startMcpOrigin(t, makeServer)
+  const origin = await startResponder(t, json({ jsonrpc: '2.0', id: 1, result: { content: [] } }))
   const { gate, key } = await startIssuer(t)
   const route = { path: '/mcp', mcp, protect: [gate] }
-  const edge = await startEdge(t, [new URL(url).origin], { route })
+  const edge = await startEdge(t, [origin.url], { route })
   const askAs = async (sub: string) =>
     ask(edge, call('search'), `Authorization: Bearer ${await sign(key, { sub })}`)
   for (const sub of ['ann', 'bob', 'ann', 'x'.repeat(300)]) await askAs(sub)
