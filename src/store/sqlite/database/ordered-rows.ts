@@ -23,11 +23,14 @@ const countStep = 5_000
 const readStep = 200
 const readSize = 64 * 1024
 
-/** The statements of a direction; each takes the account, the position, the time, and a number. */
+/**
+ * The statements of a direction, prepared when they are first needed; each takes the account, the position,
+ * the time, and a number.
+ */
 interface Way {
-  readonly read: Statement
-  readonly skip: Statement
-  readonly count: Statement
+  readonly read: () => Statement
+  readonly skip: () => Statement
+  readonly count: () => Statement
 }
 
 export class OrderedRows {
@@ -58,7 +61,7 @@ export class OrderedRows {
       if (next === null) {
         const { at, id } = from
         const row = await this.#db.read(() =>
-          this.#wayOf(stretch).count.get(account, at, id, until, countStep),
+          this.#wayOf(stretch).count().get(account, at, id, until, countStep),
         )
         return count + Number(row!.count)
       }
@@ -74,7 +77,7 @@ export class OrderedRows {
       if (left < steps) await nextTurn()
       const { at, id } = position
       const passed = Math.min(left, countStep) - 1
-      const row = await this.#db.read(() => this.#wayOf(stretch).skip.get(account, at, id, until, passed))
+      const row = await this.#db.read(() => this.#wayOf(stretch).skip().get(account, at, id, until, passed))
       if (row === undefined) return null
       position = positionOf(row)
     }
@@ -88,7 +91,7 @@ export class OrderedRows {
       const { at, id } = from
       const count = Math.min(readStep, left)
       const { rows, isCut } = await this.#db.read(() =>
-        firstOf(this.#wayOf(stretch).read.iterate(account, at, id, until, count)),
+        firstOf(this.#wayOf(stretch).read().iterate(account, at, id, until, count)),
       )
       if (rows.length > 0) yield rows
       if (rows.length < count && !isCut) return
@@ -113,10 +116,14 @@ export function fromRow<T>(row: Row): T {
 }
 
 function wayOf(db: Database, time: string, rows: string): Way {
+  const prepared = (sql: string) => {
+    let statement: Statement | null = null
+    return () => (statement ??= db.prepare(sql))
+  }
   return {
-    read: db.prepare(`SELECT ${time} AS at, id, record ${rows} LIMIT ?`),
-    skip: db.prepare(`SELECT ${time} AS at, id ${rows} LIMIT 1 OFFSET ?`),
-    count: db.prepare(`SELECT count(*) AS count FROM (SELECT 1 ${rows} LIMIT ?)`),
+    read: prepared(`SELECT ${time} AS at, id, record ${rows} LIMIT ?`),
+    skip: prepared(`SELECT ${time} AS at, id ${rows} LIMIT 1 OFFSET ?`),
+    count: prepared(`SELECT count(*) AS count FROM (SELECT 1 ${rows} LIMIT ?)`),
   }
 }
 
