@@ -1,6 +1,6 @@
 // One connection to an SQLite file, which waits for locks without blocking the process.
 
-import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreMetrics } from '../../../metrics/counters/store-metrics.ts'
 import { StoreBusy, StoreDegraded, StoreUnreachable } from '../../contract/store.ts'
@@ -131,11 +131,16 @@ export class Database {
     return this.#db.prepare(sql)
   }
 
+  /** Prepares the statement when it is first run: a store has many, and most of its uses need few. */
   command(sql: string): Command {
-    const statement = this.#db.prepare(sql)
-    // Each result includes the last inserted key, which may exceed the safe integers.
-    statement.setReadBigInts(true)
-    return (...values) => Number(statement.run(...values).changes)
+    let statement: StatementSync | null = null
+    const prepare = () => {
+      const prepared = this.#db.prepare(sql)
+      // Each result includes the last inserted key, which may exceed the safe integers.
+      prepared.setReadBigInts(true)
+      return prepared
+    }
+    return (...values) => Number((statement ??= prepare()).run(...values).changes)
   }
 
   exec(sql: string): void {
