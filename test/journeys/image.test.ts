@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, matchesGlob } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { freePort } from '../help/free-port.ts'
 import { spawnGateway, writeConfig } from '../help/gateway.ts'
 import { startCollector } from '../help/otlp.ts'
@@ -173,6 +174,12 @@ test('its user is not root, by number; Node is the first process, in any working
   assert.deepEqual(all(image, 'USER'), ['1000:1000'])
   assert.deepEqual(command, ['node', '/app/dist/main.js'])
   assert.deepEqual(healthCheck.slice(0, 2), command)
+})
+
+test('a build says what it was made of', async () => {
+  const { stampName, stampOf } = await import(pathToFileURL(join(root, 'bin/built.js')).href)
+  const folder = join(build(), 'build')
+  assert.equal(readFileSync(join(folder, 'dist', stampName), 'utf8'), stampOf(folder))
 })
 
 test('its files can be read by all and changed by nobody, whatever those of the checkout were', () => {

@@ -38,11 +38,16 @@ test('each request is one line with its ray id, the same that the client and the
   assert.ok(Number(line.duration) > 0)
 })
 
-test('an error is logged by its name', async t => {
+test('an error is logged by its name; a line is JSON, and its path what the client sent, whatever bytes that has', async t => {
   const gateway = await startGateway(t, siteConfig('http://127.0.0.1:1'))
   await fetch(gateway.edge)
   const { status, error } = await gateway.logged('request')
   assert.deepEqual([status, error], [521, 'origin_down'])
+  gateway.lines.length = 0
+  const client = await connectTo(t, Number(new URL(gateway.edge).port))
+  await client.send('GET /a"b\\c\xe9{"level":60}?x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+  const { path, level } = await gateway.logged('request')
+  assert.deepEqual([path, level], ['/a"b\\c\xe9{"level":60}', 'info'])
 })
 
 test('no secret reaches the log: neither headers nor cookies nor the query, of request and response', async t => {
@@ -88,12 +93,4 @@ test('with log.access off no request is written', async t => {
     gateway.lines.some(({ msg }) => msg === 'request'),
     false,
   )
-})
-
-test('a line is JSON, and its path what the client sent, whatever bytes that has', async t => {
-  const gateway = await startGateway(t, siteConfig('http://127.0.0.1:1'))
-  const client = await connectTo(t, Number(new URL(gateway.edge).port))
-  await client.send('GET /a"b\\c\xe9{"level":60}?x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
-  const { path, level } = await gateway.logged('request')
-  assert.deepEqual([path, level], ['/a"b\\c\xe9{"level":60}', 'info'])
 })
