@@ -5,15 +5,16 @@ import { enableCompileCache } from 'node:module'
 import { isAbsolute, join } from 'node:path'
 import './process/system/thread-pool.ts'
 
-// Before our own code; other commands would load much of Node for nothing.
-if (['start', 'demo'].includes(process.argv[2]!)) await import('./process/system/v8.ts')
-
-const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env
 // The gateway that is to be replaced by this process learns why it is not, whatever fails.
 if (process.env.GATEHOUSE_UPGRADE !== undefined)
   process.once('uncaughtExceptionMonitor', ({ message }) =>
     process.send?.({ kind: 'failed', reason: message }),
   )
+
+// Before our own code; other commands would load much of Node for nothing.
+if (['start', 'demo'].includes(process.argv[2]!)) await import('./process/system/v8.ts')
+
+const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env
 // Never in the temporary folder of all users, where another could have left code for us to run.
 if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) enableCompileCache(join(XDG_CACHE_HOME, 'gatehouse'))
 
