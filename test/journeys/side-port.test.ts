@@ -88,7 +88,7 @@ async function tokenFor(
   return made.json.result.value
 }
 
-for (const workers of thorough([0, 2], [2]))
+for (const workers of thorough([0, 2], [1]))
   test(`a token for one address is valid from there alone, through the zone too (workers: ${workers})`, async t => {
     const { gateway, seen, owner, path } = await start(t, workers)
     const local = await tokenFor(gateway, path, owner, '127.0.0.1')
@@ -134,7 +134,7 @@ for (const workers of thorough([0, 2], [2]))
     assert.equal(commandLines(gateway.pid).filter(line => /[\w-]{43}|[0-9a-f]{64}/.test(line)).length, 0)
   })
 
-for (const workers of thorough([0, 2], [2]))
+for (const workers of thorough([0, 2], [1]))
   test(`the published client works whole from one base URL (workers: ${workers})`, async t => {
     const seen: string[] = []
     const site = await startSite(t, ({ url }, response) => {

@@ -45,7 +45,7 @@ zones:
     protect: { sign_in: { end_open: true } }
     routes: [{ path: /, pool: app }]
 `
-  const first = await startGateway(t, yaml)
+  const first = await startGateway(t, yaml.replace('workers: 2', 'workers: 1'))
   const { setUp } = await first.firstStart
   const second = await startGateway(t, yaml)
   const [here, there] = [first, second].map(({ edge }) => `http://localhost:${new URL(edge).port}`)

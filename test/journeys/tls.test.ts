@@ -97,7 +97,7 @@ zones: [{ hosts: [site.test], routes: [] }]
   assert.match(refused.text, /No password can be set here/)
 })
 
-for (const workers of thorough([0, 2], [2])) {
+for (const workers of thorough([0, 2], [1])) {
   test(`docs/tls.md works as written, with workers: ${workers}`, async t => {
     const folder = quickFolder(t, 'tls')
     const openssl = process.env.OPENSSL ?? 'openssl'
