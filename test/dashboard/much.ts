@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { slotOf } from '../../src/store/records/tally.ts'
+import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { zoneWith } from '../admin/zones/zones.ts'
 import { auditEntry, gateway, member, oauthClient, oauthGrant, user } from '../store/contract-specimens.ts'
@@ -73,24 +74,25 @@ export async function furnishMuch(site: Site, client: string): Promise<void> {
   )
 }
 
-async function setRules({ ask }: Site): Promise<void> {
+async function setRules({ ask, kept }: Site): Promise<void> {
   const description = 'Long words '.repeat(18).trim()
   const paths = Array.from({ length: 10 }, (_, n) => `/${n}/${'x'.repeat(800)}`)
   const expression = `request.path == "/${'x'.repeat(400)}"`
-  const set = async (kind: string, body: object) => {
-    for (let i = 0; i < rules; i++) {
-      const { status, json } = await ask('POST', `/client/v4/zones/main/${kind}`, { body })
-      // There were some before.
-      if (status !== 200 && i < rules - 5) throw new Error(JSON.stringify(json))
-    }
+  const add = async (kind: string, body: object) => {
+    const { status, json } = await ask('POST', `/client/v4/zones/main/${kind}`, { body })
+    if (status !== 200) throw new Error(JSON.stringify(json))
   }
-  await set('access_rules', { action: 'deny', path: paths, description })
-  await set('error_rules', {
-    expression,
-    content: 'x'.repeat(2_000),
-    content_type: 'text/plain',
-    description,
-  })
+  const filled = <T extends object>(all: readonly T[]) => [
+    ...all,
+    ...Array.from({ length: rules - all.length }, () => ({ ...all.at(-1)!, id: id() })),
+  ]
+  await add('access_rules', { action: 'deny', path: paths, description })
+  const access = (await kept.accessRules.get(zoneOwner, 'main'))!
+  await kept.accessRules.replace({ ...access.record, rules: filled(access.record.rules) }, access.version)
+  const content = 'x'.repeat(2_000)
+  await add('error_rules', { expression, content, content_type: 'text/plain', description })
+  const errors = (await kept.errorRules.get(zoneOwner, 'main'))!
+  await kept.errorRules.replace({ ...errors.record, rules: filled(errors.record.rules) }, errors.version)
 }
 
 async function inParallel(count: number, add: (i: number) => Promise<unknown>): Promise<void> {
