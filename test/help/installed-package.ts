@@ -1,7 +1,7 @@
 // The package as `npm i -g` installs it, for tests that use it as its users do.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { main, sources } from './gateway.ts'
 import { root } from './source.ts'
@@ -14,18 +14,23 @@ export interface InstalledPackage {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Packs the program, as `npm test` has built it where it has, and installs it into a folder, without the network: its dependencies are those of the checkout, and no others. */
-export function installPackage(at: string): InstalledPackage {
+/**
+ * Installs the program into a folder, as `npm test` has built it where it has, packed by npm or as it is, and without the
+ * network: its dependencies are those of the checkout, and no others.
+ */
+export function installPackage(at: string, isPacked = true): InstalledPackage {
   const [prefix, home] = ['prefix', 'home'].map(name => join(at, name)) as [string, string]
   const built = main === sources ? join(at, 'built') : dirname(main)
   if (main === sources) execFileSync(process.execPath, ['build/package.ts', built], { cwd: root })
-  const env = { ...process.env, npm_config_cache: join(at, 'cache') }
-  execFileSync('npm', ['pack', '--silent', built], { cwd: at, env })
   const folder = join(prefix, 'lib/node_modules/gatehouse')
   for (const path of [join(folder, 'node_modules'), join(prefix, 'bin'), home])
     mkdirSync(path, { recursive: true })
-  const [archive] = globSync('gatehouse-*.tgz', { cwd: at })
-  execFileSync('tar', ['-xzf', join(at, archive!), '--strip-components=1', '-C', folder])
+  if (isPacked) {
+    const env = { ...process.env, npm_config_cache: join(at, 'cache') }
+    execFileSync('npm', ['pack', '--silent', built], { cwd: at, env })
+    const [archive] = globSync('gatehouse-*.tgz', { cwd: at })
+    execFileSync('tar', ['-xzf', join(at, archive!), '--strip-components=1', '-C', folder])
+  } else cpSync(built, folder, { recursive: true })
   const { bin, dependencies, optionalDependencies } = manifestIn(folder)
   for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
     const target = join(root, 'node_modules', name)

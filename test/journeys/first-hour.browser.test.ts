@@ -62,7 +62,8 @@ async function start(t: TestContext): Promise<{ readonly dns: DnsServer; readonl
   const dns = await startDns(t)
   const provider = await startProvider(t, (_, response) => say(response, completion))
   const began = performance.now()
-  const { folder, home, env } = installPackage(quickFolder(t, 'first-hour'))
+  // package.test.ts has npm pack what this may only copy.
+  const { folder, home, env } = installPackage(quickFolder(t, 'first-hour'), isThorough)
   const [commands, , call] = blocksOf(readPage('build/README.md')).map(({ text }) => text)
   const [, init, run] = commands!.trimEnd().split('\n')
   execFileSync('sh', ['-c', init!], { cwd: home, env, stdio: 'pipe' })
