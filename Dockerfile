@@ -25,7 +25,7 @@ RUN chmod -R a+rX,a-w . && chmod a+x dist/main.js
 
 FROM node:${NODE}
 # The side port is for other containers too: it asks for a token there. Threads share an arena of the C library. What V8 compiled is found by its place beside the program.
-ENV NODE_ENV=production GATEHOUSE_ADMIN=0.0.0.0:8081 GATEHOUSE_DATA=/data MALLOC_ARENA_MAX=2 NODE_COMPILE_CACHE=/app/dist/cache NODE_COMPILE_CACHE_PORTABLE=1
+ENV NODE_ENV=production GATEHOUSE_ADMIN=0.0.0.0:8081 GATEHOUSE_DATA=/data MALLOC_ARENA_MAX=2 XDG_CACHE_HOME=/app/dist/cache NODE_COMPILE_CACHE_PORTABLE=1
 RUN install -d -o 1000 -g 1000 -m 700 /data && ln -s /app/dist/main.js /usr/local/bin/gatehouse
 WORKDIR /app
 COPY --from=files /app/node_modules ./node_modules

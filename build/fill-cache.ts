@@ -19,7 +19,8 @@ const env = {
   ...process.env,
   GATEHOUSE_DATA: join(folder, 'data'),
   // What was compiled is found again wherever both folders are moved together.
-  NODE_COMPILE_CACHE: cache,
+  XDG_CACHE_HOME: cache,
+  NODE_COMPILE_CACHE: undefined,
   NODE_COMPILE_CACHE_PORTABLE: '1',
 }
 
@@ -55,7 +56,6 @@ zones: [{ hosts: ['127.0.0.1'], routes: [{ path: /, pool: main }] }]
     if (msg !== 'ready') continue
     const { status } = await fetch(`http://${edge[0].host}:${edge[0].port}`)
     isServed = status === 200
-    // It compiles under other flags what it shares with a start, whose code is to stay.
     if (workers === 0) spawnSync(process.execPath, [main, 'health', '--running'], { env })
     gateway.kill()
   }

@@ -12,11 +12,14 @@ if (process.env.GATEHOUSE_UPGRADE !== undefined)
   )
 
 // Before our own code; other commands would load much of Node for nothing.
-if (['start', 'demo'].includes(process.argv[2]!)) await import('./process/system/v8.ts')
+const serves = ['start', 'demo'].includes(process.argv[2]!)
+if (serves) await import('./process/system/v8.ts')
 
 const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env
 // Never in the temporary folder of all users, where another could have left code for us to run.
-if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) enableCompileCache(join(XDG_CACHE_HOME, 'gatehouse'))
+if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME))
+  // A folder for each, or commands and starts would overwrite what they share: they have other flags of V8.
+  enableCompileCache(join(XDG_CACHE_HOME, 'gatehouse', serves ? 'serving' : 'commands'))
 
 const { runCommand } = await import('./process/cli.ts')
 process.exitCode = await runCommand(process.argv.slice(2))

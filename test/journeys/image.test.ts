@@ -78,7 +78,7 @@ function environmentIn(folder: string) {
   return Object.fromEntries(
     pairs.map(([name, value]) => [name, value!.replace(/^\/app/, `${folder}/app`)]),
   ) as Record<
-    'NODE_ENV' | 'GATEHOUSE_ADMIN' | 'GATEHOUSE_DATA' | 'NODE_COMPILE_CACHE' | 'NODE_COMPILE_CACHE_PORTABLE',
+    'NODE_ENV' | 'GATEHOUSE_ADMIN' | 'GATEHOUSE_DATA' | 'XDG_CACHE_HOME' | 'NODE_COMPILE_CACHE_PORTABLE',
     string
   >
 }
@@ -246,30 +246,36 @@ test('the program has no character for which V8 would keep all of a file in two 
   assert.deepEqual(wide, [])
 })
 
-/** Starts what the image holds before a site of its own, with no data. */
+/** Starts what the image holds before a site of its own, with no data; also returns what runs another command of it with the same data. */
 async function startBuilt(t: TestContext, workers: number, more: NodeJS.ProcessEnv = {}) {
   const folder = build()
+  const main = join(folder, 'app/dist/main.js')
   const site = await startSite(t, (_, response) => response.end())
   const file = writeConfig(t, siteConfig(site, `workers: ${workers}`))
-  const { NODE_COMPILE_CACHE, NODE_COMPILE_CACHE_PORTABLE } = environmentIn(folder)
+  const { XDG_CACHE_HOME, NODE_COMPILE_CACHE_PORTABLE } = environmentIn(folder)
   const env = {
     PATH: process.env.PATH!,
     GATEHOUSE_DATA: join(dirname(file), 'data'),
-    NODE_COMPILE_CACHE,
+    XDG_CACHE_HOME,
     NODE_COMPILE_CACHE_PORTABLE,
     ...more,
   }
-  return spawnGateway(t, [join(folder, 'app/dist/main.js'), 'start', '--config', file], { env })
+  const gateway = await spawnGateway(t, [main, 'start', '--config', file], { env })
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [main, ...args], { env, encoding: 'utf8' })
+  return { gateway, run }
 }
 
-test('all that a start compiles, the first one included, comes with the image', async t => {
-  const gateway = await startBuilt(t, 1, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' })
+test('all that a start or a check of its health compiles, the first one included, comes with the image', async t => {
+  const { gateway, run } = await startBuilt(t, 1, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' })
+  const health = run('health', '--running')
+  assert.equal(health.status, 0)
   gateway.signal('SIGTERM')
   const ofSupervisor = (await gateway.stderr).split('\n')
   const ofWorker = gateway.lines
     .filter(({ msg }) => msg === 'worker wrote to stderr')
     .map(({ line }) => `${line}`)
-  for (const told of [ofSupervisor, ofWorker]) {
+  for (const told of [ofSupervisor, ofWorker, health.stderr.split('\n')]) {
     const compiled = told.filter(line => line.includes('V8 code cache for'))
     assert.ok(compiled.length > 10)
     assert.deepEqual(
@@ -283,7 +289,7 @@ test('a first start takes at most sixteen times the CPU of an empty program of N
   const program = 'const { user, system } = process.cpuUsage(); console.log(user + system)'
   const empty = () => Number(execFileSync(process.execPath, ['-e', program])) / 1_000
   const started = async () => {
-    const gateway = await startBuilt(t, 0)
+    const { gateway } = await startBuilt(t, 0)
     const stat = readFileSync(`/proc/${gateway.pid}/stat`, 'utf8')
     gateway.signal('SIGTERM')
     await gateway.exited
@@ -308,7 +314,7 @@ for (const [workers, what, most] of [
   [1, 'a worker', plannedForWorker()],
 ] as const)
   test(`${what} takes ${most} MB of memory at most while it is idle`, async t => {
-    const gateway = await startBuilt(t, workers)
+    const { gateway } = await startBuilt(t, workers)
     for (let i = 0; i < 100; i++) await fetch(gateway.edge)
     const { pid } = await gateway.logged('request')
     let mebibytes = Number.POSITIVE_INFINITY
