@@ -44,7 +44,8 @@ function escapeQuoted(text: string): string {
 
 function templateOf(form: Form, { error, wording }: Refusal, documentation: string | null): Template {
   if (wording?.isOfRequest) return new Template(refuse(error, { wording }), documentation, form.write)
-  const key = wording === null ? `${error} ${documentation}` : `${error} ${documentation} ${wording.heading}`
+  const words = wording === null ? '' : ` ${wording.heading} ${wording.detail} ${wording.guidance}`
+  const key = `${error} ${documentation}${words}`
   const cached = form.templates.get(key)
   if (cached) return cached
   const template = new Template(refuse(error, wording === null ? {} : { wording }), documentation, form.write)
