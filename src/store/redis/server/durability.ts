@@ -208,8 +208,9 @@ export class DurableWrites {
    */
   async #workOn(): Promise<void> {
     while (this.#look !== null || this.#asks.length > 0) {
-      // Looks that become due during one come first, too: without the settings, writes would be refused.
-      while (this.#look !== null) await this.#lookAround(this.#look)
+      if (this.#look !== null) await this.#lookAround(this.#look)
+      // After a new connection, the next look comes first: without the settings, writes would be refused.
+      if (this.#look !== null && this.#settings === null) continue
       const asks = this.#asks.splice(0, maxBatch)
       if (asks.length > 0) await this.#take(asks)
     }

@@ -31,9 +31,13 @@ async function start(t: TestContext) {
   const looks: (readonly Command[])[] = []
   const replies = Promise.withResolvers<void>()
   let arrive = () => {}
+  let onLook = () => {}
   const connection: Pick<Connection, 'runTogether' | 'onArrival' | 'leave'> = {
     runTogether: async commands => {
-      if (commands.some(([name]) => name === 'PING') && looks.push(commands) === 2) await replies.promise
+      if (commands.some(([name]) => name === 'PING')) {
+        onLook()
+        if (looks.push(commands) === 2) await replies.promise
+      }
       return commands.map(replyTo)
     },
     onArrival: listener => {
@@ -51,7 +55,10 @@ async function start(t: TestContext) {
   t.mock.timers.tick(1_000)
   const reads = looks.map(commands => commands.some(([name]) => name === 'CONFIG'))
   assert.deepEqual(reads, [true, false], 'no second look began, or it reads the settings')
-  return { writes, arrive: () => arrive(), reply: replies.resolve }
+  const whenLooking = (listener: () => void) => {
+    onLook = listener
+  }
+  return { writes, arrive: () => arrive(), reply: replies.resolve, looks, whenLooking }
 }
 
 for (const [name, cause] of [
@@ -65,3 +72,12 @@ for (const [name, cause] of [
     running.reply()
     assert.equal(await written, 'written')
   })
+
+test('a write does not wait for looks that are asked for during each look', async t => {
+  const { writes, reply, looks, whenLooking } = await start(t)
+  whenLooking(() => looks.length < 100 && void writes.settings())
+  void writes.settings()
+  const written = writes.run(write, [], []).then(() => looks.length)
+  reply()
+  assert.ok((await written) < 5, 'it waited')
+})
