@@ -1,7 +1,6 @@
 // Sends a request of a command. Not by `fetch`: what Node loads for it takes 50 ms of CPU, as much as all the
 // rest of a command.
 
-import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 
@@ -23,12 +22,20 @@ export async function exchange(url: string, message: Message, signal: AbortSigna
   // An import would read all that it exports, and load `fetch` with it.
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http')
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+  const received = Promise.withResolvers<IncomingMessage>()
   try {
-    const sent = request(url, { method, headers: { ...headers, ...length }, signal }).end(body)
-    const [response] = (await once(sent, 'response')) as [IncomingMessage]
-    // Whatever breaks off from now on, the response tells as well.
-    sent.on('error', () => {})
-    return { status: response.statusCode!, headers: response.headers, text: await text(response) }
+    const sent = request(url, { method, headers: { ...headers, ...length }, signal }, received.resolve)
+    // Whatever breaks off after the head, the response tells as well.
+    sent.on('error', received.reject)
+    // Node tells nobody else that a response switches protocols.
+    sent.once('upgrade', (response, socket) => {
+      socket.destroy()
+      received.resolve(response)
+    })
+    sent.end(body)
+    const response = await received.promise
+    const status = response.statusCode!
+    return { status, headers: response.headers, text: status === 101 ? '' : await text(response) }
   } catch (cause) {
     signal.throwIfAborted()
     throw cause

@@ -183,6 +183,7 @@ const strangers: readonly [name: string, status: number, headers: Record<string,
   ['a refusal where models are called', 404, {}, ofModels],
   ['an error record', 521, {}, '{"status":521,"error_code":521,"error_name":"origin_down"}'],
   ['a redirection', 302, { location: '/elsewhere' }, ''],
+  ['another protocol', 101, { connection: 'upgrade', upgrade: 'other' }, ''],
 ]
 
 for (const [name, status, headers, body] of strangers) {
