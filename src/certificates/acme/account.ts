@@ -33,6 +33,9 @@ export class Accounts {
   #authority: { readonly config: AcmeConfig; readonly key: string; readonly authority: Authority } | null =
     null
   #opening: Opening | null = null
+  /** The authority of the opening under way, once connected to. */
+  #connected: Authority | null = null
+  #isClosed = false
 
   constructor(options: AccountsOptions) {
     this.#options = options
@@ -67,12 +70,19 @@ export class Accounts {
   }
 
   async forget(config: AcmeConfig): Promise<void> {
-    this.close()
+    this.#leave()
     const stored = await this.#options.records.get(acmeOwner, idOf(config))
     if (stored !== null) await this.#options.records.replace({ ...stored.record, url: null }, stored.version)
   }
 
+  /** Ends openings that are under way, and later ones, with an AbortError. */
   close(): void {
+    this.#isClosed = true
+    this.#connected?.close()
+    this.#leave()
+  }
+
+  #leave(): void {
     this.#authority?.authority.close()
     this.#authority = null
   }
@@ -83,17 +93,35 @@ export class Accounts {
     const cached = this.#authority
     const isCached = cached?.config === config && cached.key === key && stored.record.url !== null
     if (isCached && stored.record.email === config.email) return cached.authority
-    this.close()
-    const { url, email } = stored.record
+    this.#leave()
+    const { url } = stored.record
     const authority = await this.#options.connect(config, { key, url })
-    if (url === null || email !== config.email) {
-      if (url !== null) await authority.updateContact(config.email)
-      const contact = { url: url ?? (await authority.register()), email: config.email }
-      // If it fails, a concurrent process has written the same.
-      await this.#options.records.replace({ ...stored.record, ...contact }, stored.version)
+    this.#connected = authority
+    try {
+      if (this.#isClosed) authority.close()
+      await this.#register(authority, config, stored)
+      this.#authority = { config, key, authority }
+      return authority
+    } catch (failure) {
+      authority.close()
+      throw failure
+    } finally {
+      this.#connected = null
     }
-    this.#authority = { config, key, authority }
-    return authority
+  }
+
+  /** Has the account at the authority, with the configured address. */
+  async #register(
+    authority: Authority,
+    config: AcmeConfig,
+    { record, version }: Versioned<AcmeAccount>,
+  ): Promise<void> {
+    const { url, email } = record
+    if (url !== null && email === config.email) return
+    if (url !== null) await authority.updateContact(config.email)
+    const contact = { url: url ?? (await authority.register()), email: config.email }
+    // If it fails, a concurrent process has written the same.
+    await this.#options.records.replace({ ...record, ...contact }, version)
   }
 
   async #keyed(config: AcmeConfig, isForced: boolean): Promise<Versioned<AcmeAccount>> {

@@ -65,3 +65,53 @@ test('a renewal by hand replaces an unreadable key, even while another order fai
   )
   assert.ok((results[0] as PromiseRejectedResult).reason instanceof UnreadableKey)
 })
+
+/** Accounts whose authorities respond to nothing; returns also how often they were closed. */
+function hanging(store: Store) {
+  const called = Promise.withResolvers<void>()
+  let closed = 0
+  const accounts = new Accounts({
+    ...{ records: store.acmeAccounts, secrets: new SecretKeys(Buffer.alloc(32, 7)), clock: systemClock },
+    connect: async () => {
+      const end = Promise.withResolvers<string>()
+      const register = () => {
+        called.resolve()
+        return end.promise
+      }
+      const close = () => {
+        closed++
+        end.reject(new DOMException('closed', 'AbortError'))
+      }
+      return { register, close } as unknown as Authority
+    },
+  })
+  return { accounts, called: called.promise, closed: () => closed }
+}
+
+test('a stop does not wait for an account that is being opened, nor for those that wait for it', async t => {
+  const { accounts, called, closed } = hanging(await memory(t))
+  const openings = [accounts.open(config, false), accounts.open(elsewhere, false)]
+  await called
+  accounts.close()
+  const results = await Promise.allSettled(openings)
+  assert.deepEqual(
+    results.map(result => result.status === 'rejected' && result.reason.name),
+    ['AbortError', 'AbortError'],
+  )
+  assert.ok(closed() >= 2)
+})
+
+test('an authority that refuses the account keeps no connection', async t => {
+  let closed = 0
+  const accounts = new Accounts({
+    ...{ records: (await memory(t)).acmeAccounts, clock: systemClock },
+    secrets: new SecretKeys(Buffer.alloc(32, 7)),
+    connect: async () =>
+      ({
+        register: async () => Promise.reject(new Error('refused')),
+        close: () => void closed++,
+      }) as unknown as Authority,
+  })
+  await assert.rejects(accounts.open(config, false), /refused/)
+  assert.equal(closed, 1)
+})
