@@ -119,7 +119,7 @@ export class CertificateOrders {
     const { log, certificates } = this.#options
     let lease: Lease | null = null
     try {
-      this.#restUntil = await this.#accounts.restUntil(config)
+      this.#restFrom(config, await this.#accounts.restUntil(config))
       lease = await this.#take(host)
       if (lease === null) return
       await this.#work(lease, config)
@@ -250,9 +250,15 @@ export class CertificateOrders {
     const now = this.#options.clock.now()
     await this.#accounts.note(config, ({ failures }) => {
       const pause = retryAfter ?? firstRest * 2 ** failures
-      this.#restUntil = now + Math.min(maxRest, pause)
-      return { restUntil: this.#restUntil, failures: failures + 1 }
+      const restUntil = now + Math.min(maxRest, pause)
+      this.#restFrom(config, restUntil)
+      return { restUntil, failures: failures + 1 }
     })
+  }
+
+  /** An attempt may have begun before a reload, at another authority. */
+  #restFrom(config: AcmeConfig, until: number): void {
+    if (config === this.#config) this.#restUntil = until
   }
 
   #fail(failure: StoreUnreachable): void {

@@ -3,9 +3,13 @@ import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../../src/base/clock.ts'
 import { SecretKeys } from '../../../src/base/secrets/secret-keys.ts'
 import { Accounts, UnreadableKey } from '../../../src/certificates/acme/account.ts'
-import type { Authority } from '../../../src/certificates/acme/authority.ts'
+import { AcmeProblem, type Authority } from '../../../src/certificates/acme/authority.ts'
+import { KnownCertificates } from '../../../src/certificates/acme/known-certificates.ts'
+import { CertificateOrders } from '../../../src/certificates/acme/orders.ts'
 import type { AcmeConfig } from '../../../src/config/model/config.ts'
+import { createLogger } from '../../../src/log/log.ts'
 import type { Store } from '../../../src/store/contract/store.ts'
+import { until } from '../../help/until.ts'
 import { memory } from './machine.ts'
 
 const config: AcmeConfig = {
@@ -114,4 +118,28 @@ test('an authority that refuses the account keeps no connection', async t => {
   })
   await assert.rejects(accounts.open(config, false), /refused/)
   assert.equal(closed, 1)
+})
+
+test('hosts do not wait for the authority after a reload because the one before it fails', async t => {
+  const store = await memory(t)
+  const [secrets, log] = [new SecretKeys(Buffer.alloc(32, 7)), createLogger('info', { write: () => {} })]
+  const certificates = new KnownCertificates({ store, secrets, log, copyPath: null, clock: systemClock })
+  const [directories, down] = [[] as string[], Promise.withResolvers<never>()]
+  const orders = new CertificateOrders({
+    ...{ store, secrets, certificates, log, period: 20, shared: async () => {} },
+    connect: async ({ directory }) => {
+      directories.push(directory)
+      return { register: () => down.promise, close: () => {} } as unknown as Authority
+    },
+  })
+  t.after(() => certificates.close())
+  t.after(() => orders.close())
+  await certificates.open()
+  // One more than are ordered at a time, so that one begins after the failure of the others.
+  const hosts = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test']
+  orders.follow({ ...config, hosts })
+  await until(() => directories.length === 1)
+  orders.follow({ ...elsewhere, hosts })
+  down.reject(new AcmeProblem({ type: null, detail: 'it is down', status: null }))
+  await until(() => directories.includes(elsewhere.directory), 5_000)
 })
