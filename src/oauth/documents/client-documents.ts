@@ -53,11 +53,16 @@ interface DocumentsParts {
   readonly clock: Clock
 }
 
+interface Fetch {
+  readonly sender: string | null
+  readonly client: Promise<OAuthClient | DocumentFault>
+}
+
 export class ClientDocuments {
   readonly #parts: DocumentsParts
   readonly #client: GuardedClient
   readonly #cached = new Map<string, OAuthClient>()
-  readonly #pending = new Map<string, Promise<OAuthClient | DocumentFault>>()
+  readonly #pending = new Map<string, Fetch>()
   readonly #fetching = new Map<string, number>()
 
   constructor(parts: DocumentsParts) {
@@ -138,13 +143,15 @@ export class ClientDocuments {
     return scope !== null || this.#parts.scopes().every(({ id }) => id === offline || scopes.includes(id))
   }
 
-  #fetchOnce(url: string, stored: Versioned<OAuthClient> | null, sender: string | null) {
-    let pending = this.#pending.get(url)
-    if (pending === undefined) {
-      pending = this.#fetch(url, stored, sender).finally(() => this.#pending.delete(url))
-      this.#pending.set(url, pending)
+  async #fetchOnce(url: string, stored: Versioned<OAuthClient> | null, sender: string | null) {
+    for (let underWay = this.#pending.get(url); underWay; underWay = this.#pending.get(url)) {
+      const client = await underWay.client
+      // Another sender may have used up its share.
+      if (underWay.sender === sender || !('fault' in client) || client.fault !== 'busy') return client
     }
-    return pending
+    const client = this.#fetch(url, stored, sender).finally(() => this.#pending.delete(url))
+    this.#pending.set(url, { sender, client })
+    return client
   }
 
   async #fetch(url: string, stored: Versioned<OAuthClient> | null, sender: string | null) {

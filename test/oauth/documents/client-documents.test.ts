@@ -445,6 +445,18 @@ test('strangers have few documents fetched, by who they are and by host, which d
   assertWait(late.reason)
 })
 
+test('nobody is refused a document because of who else asks for it at the same time', async t => {
+  const { publish, documents, asked } = await start(t)
+  for (let i = 0; i < 30; i++) await documents.current(publish(`/${i}`), '192.0.2.1')
+  const url = publish('/last')
+  const [first, ...others] = await Promise.all(
+    ['192.0.2.1', '192.0.2.2', '192.0.2.3', null].map(sender => documents.current(url, sender)),
+  )
+  assert.ok('fault' in first!)
+  for (const client of others) assert.ok(!('fault' in client), JSON.stringify(client))
+  assert.equal(asked.filter(path => path === '/last').length, 1)
+})
+
 test('five hundred documents of strangers are in memory, the newest', async t => {
   const { publish, current, documents, clock } = await start(t)
   const urls: string[] = []
