@@ -128,8 +128,10 @@ export class Sender {
   async #deliver(outbox: Outbox): Promise<void> {
     try {
       for (let batch = outbox.next(); batch !== null && !this.#end.signal.aborted; batch = outbox.next()) {
-        const failure = await this.#destination.deliver(batch)
-        if (failure !== null) return this.#fail(failure)
+        const destination = this.#destination
+        const failure = await destination.deliver(batch)
+        // What fails at the one before a reload is tried at the new one at once.
+        if (failure !== null) return destination === this.#destination ? this.#fail(failure) : undefined
         outbox.confirm(batch)
         this.#sent += batch.entries
         this.#failure = null

@@ -25,6 +25,8 @@ class Ground {
   readonly lines: string[] = []
   readonly metrics = new AiMetrics()
   failure: DeliveryFailure | null = null
+  /** What a delivery waits for before it ends. */
+  wait: Promise<void> | null = null
   attempts = 0
   /** Ms by which the clock is ahead. */
   ahead = 0
@@ -49,6 +51,7 @@ class Ground {
     const destination: Destination = {
       deliver: async batch => {
         this.attempts++
+        await this.wait
         if (this.failure === null) this.received.push(batch)
         return this.failure
       },
@@ -58,7 +61,7 @@ class Ground {
     const sender = new Sender({
       folder: this.folder,
       config: config(changes),
-      open: () => destination,
+      open: () => ({ ...destination }),
       report: report => this.reports.push(report),
       clock: this.clock,
       interval: 10,
@@ -165,6 +168,20 @@ test('retries become rarer, and wait as long as the destination asks', async t =
   ground.failure = null
   ground.ahead += 30_000
   await until(() => ground.sum('sent') === 1)
+})
+
+test('a failure at the destination before a reload does not delay the one after it', async t => {
+  const ground = new Ground(t)
+  const [writer, end] = [ground.writer(), Promise.withResolvers<void>()]
+  ground.failure = { kind: 'rejected', message: 'wrong key', isPermanent: true, retryAfter: 0 }
+  ground.wait = end.promise
+  writer.take(account, 'default', batch('0000000000000001'))
+  await ground.flushed(writer)
+  const sender = ground.sender()
+  await until(() => ground.attempts === 1)
+  sender.reload(config())
+  end.resolve()
+  await until(() => ground.attempts === 2, 5_000)
 })
 
 test('a second sender waits for the first', async t => {
