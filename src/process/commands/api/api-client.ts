@@ -155,7 +155,9 @@ function isTimeout(cause: unknown): boolean {
 }
 
 function mayHaveArrived(cause: unknown): boolean {
-  return isTimeout(cause) || ['ECONNRESET', 'EPIPE'].includes(codeOf(cause))
+  const code = codeOf(cause)
+  // Node's parser refuses responses with codes that begin so.
+  return isTimeout(cause) || code.startsWith('HPE_') || ['ECONNRESET', 'EPIPE'].includes(code)
 }
 
 function codeOf(thrown: unknown): string {

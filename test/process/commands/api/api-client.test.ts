@@ -134,6 +134,15 @@ test('a change without an Idempotency-Key is sent once; a read is retried', asyn
   )
 })
 
+test('a change whose response cannot be read is reported with the doubt', async t => {
+  const { api, url } = await start(t, response => void response.socket!.end('no HTTP\r\n\r\n'))
+  const { message } = await failureOf(api.ask('POST', '/things'))
+  assert.equal(
+    message,
+    `${url} is unreachable (HPE_INVALID_CONSTANT); the change may or may not have been made`,
+  )
+})
+
 test('a refused connection is reported with the address, and never with the token', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
   const api = new ApiClient({ url, account, token })
