@@ -258,7 +258,7 @@ const [acme, orders, lease, accounts, knownCertificates] = [
 const certificates: readonly Mistake[] = [
   { file: orders, from: 'lease !== null && !certificates.isAbandoned(stored)', to: 'false' },
   { file: orders, from: "restOf(restUntil, now) <= now ? 'order' : null", to: "'order'" },
-  { file: orders, from: 'this.#restUntil = await this.#accounts.restUntil(config)', to: '' },
+  { file: orders, from: 'this.#restFrom(config, await this.#accounts.restUntil(config))', to: '' },
   { file: orders, from: '    await sleepFor(hearing, undefined', to: '    await sleepFor(1, undefined' },
   { file: orders, from: '    await shared()\n', to: '' },
   {
