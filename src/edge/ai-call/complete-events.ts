@@ -67,7 +67,9 @@ function endOfEvents(bytes: Buffer, from: number): number {
     const at = unsearched.lastIndexOf(separator)
     if (at !== -1) end = Math.max(end, from + at + separator.length)
   }
-  return end
+  // The byte behind it may belong to it.
+  const at = unsearched.subarray(0, -1).lastIndexOf(mixed)
+  return at === -1 ? end : Math.max(end, endOfMixed(bytes, from + at))
 }
 
 function endOfFirst(bytes: Buffer, from: number): number {
@@ -76,8 +78,17 @@ function endOfFirst(bytes: Buffer, from: number): number {
     const at = bytes.indexOf(separator, from)
     if (at !== -1) end = Math.min(end, at + separator.length)
   }
-  return end
+  const at = bytes.indexOf(mixed, from)
+  return at === -1 ? end : Math.min(end, endOfMixed(bytes, at))
 }
 
-const separators = ['\n\n', '\n\r\n', '\r\r'].map(separator => Buffer.from(separator))
+function endOfMixed(bytes: Buffer, at: number): number {
+  const end = at + mixed.length
+  return bytes[end] === lf ? end + 1 : end
+}
+
+const separators = ['\n\n', '\r\r'].map(separator => Buffer.from(separator))
+/** Of a line that ends with LF or CRLF, and a blank one that ends with CR or CRLF. */
+const mixed = Buffer.from('\n\r')
 const maxSeparator = 3
+const lf = 0x0a

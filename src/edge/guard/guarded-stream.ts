@@ -70,7 +70,7 @@ export class GuardedStream {
 
 const lineEnd = /\r\n|\n|\r/
 // A blank line may also come alone, after the one that ended the event before it.
-const ending = /(?:^|\n)\r?\n$|(?:^|\r)\r$/
+const ending = /(?:^|\n)\r?\n$|(?:^|[\r\n])\r$/
 const blankLines = /^[\r\n]*/
 const dataField = /^data(?:: ?|$)/
 

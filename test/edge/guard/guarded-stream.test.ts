@@ -215,6 +215,19 @@ test('what stays undecided is held up to a bound', () => {
   assert.ok('unreadable' in stream.stop!)
 })
 
+for (const end of ['\n\n', '\n\r', '\n\r\n', '\r\r', '\r\r\n', '\r\n\n', '\r\n\r', '\r\n\r\n'])
+  test(`events that end with ${JSON.stringify(end)} are read one by one, wherever the bytes are cut`, () => {
+    const deltas = ['4111 1111', ' 1111 1111'].map(text => dialects.chat.delta(text).trim())
+    const text = deltas.map(delta => `${delta}${end}`).join('')
+    for (let cut = 0; cut <= text.length; cut++) {
+      const { stream } = start('redact')
+      const pieces = [text.slice(0, cut), text.slice(cut)].map(piece => stream.push(Buffer.from(piece)) ?? '')
+      const out = pieces.join('') + (stream.end() ?? '')
+      assert.doesNotMatch(out, /1111/, `cut at ${cut}`)
+      assert.equal(eventsOf(out).map(dialects.chat.read).join(''), '[redacted:card_number]')
+    }
+  })
+
 test('blank lines between events are no event that is too large, wherever the bytes are cut', () => {
   for (const end of ['\n', '\r', '\r\n']) {
     const text = `data: {}${end.repeat(5)}data: {}${end.repeat(2)}`

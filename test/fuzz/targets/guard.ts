@@ -28,7 +28,7 @@ function guarded(pieces: readonly Buffer[], action: keyof typeof checks): unknow
   const text = out.join('') + (stream.end()?.toString() ?? '')
   if (action === 'redact') assertClean(text)
   // Blank lines behind the last event of a stream that is stopped may come or not.
-  const sent = stream.stop === null ? text : text.replace(/\n+$/, '')
+  const sent = stream.stop === null ? text : text.replace(/[\r\n]+$/, '')
   return [sent, stream.stop, stream.hasRedacted]
 }
 
@@ -47,9 +47,11 @@ function assertClean(stream: string): void {
   for (const text of texts.values()) assert.deepEqual(leftIn(text), [], text)
 }
 
-/** Finds what is left of secrets: within a word there is none, and a mark has no letter at its end. */
+/** Finds what is left of secrets: within a word there is none, and a mark has no letter at either end. */
 function leftIn(redacted: string): readonly object[] {
-  return matchesIn(redacted, patterns).filter(({ start }) => redacted[start - 1] !== ']')
+  return matchesIn(redacted, patterns).filter(
+    ({ start, end }) => redacted[start - 1] !== ']' && redacted[end] !== '[',
+  )
 }
 
 interface Choice {
