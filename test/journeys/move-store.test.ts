@@ -294,7 +294,12 @@ zones:
     })
   const password = () => readFileSync(join(folder, 'redis-password'), 'utf8').trim()
   const redis = async (...words: string[]) => {
-    const client = new Redis(redisPort, '127.0.0.1', { password: password(), retryStrategy: () => null })
+    const client = new Redis(redisPort, '127.0.0.1', {
+      password: password(),
+      // As a daemon, it returns before it listens.
+      retryStrategy: attempts => (attempts < 400 ? 50 : null),
+      maxRetriesPerRequest: null,
+    })
     client.on('error', () => {})
     try {
       return await client.call(words[0]!, ...words.slice(1))
