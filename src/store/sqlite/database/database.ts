@@ -33,8 +33,8 @@ export interface DatabaseOptions {
   readonly writeTimeout?: number
   readonly metrics?: StoreMetrics
   /**
-   * Throws if the file must not be used, or its writes confirmed. Called after each read, and after the work
-   * of each write within its transaction.
+   * Throws if the file must not be used, or its writes confirmed. Called after each read, before each commit,
+   * and when a read or a write fails.
    */
   readonly check?: (isWrite: boolean) => void
   /** What a database in memory begins with. */
