@@ -87,7 +87,7 @@ function readLimit(members: LimitMembers): PolicyAction {
     amount: readDollars(amount, maxOf.cost) ?? 1,
     period: span,
     technique,
-    ...(zone !== undefined && { timeZone: zone }),
+    ...(span !== 'hourly' && { timeZone: zone ?? 'UTC' }),
   }
 }
 

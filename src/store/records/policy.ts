@@ -51,7 +51,7 @@ export type PolicyAction =
       readonly amount: number
       readonly period: PolicyPeriod
       readonly technique: 'named-interval'
-      /** IANA; absent for UTC. Hours have none. */
+      /** IANA; hours have none. Earlier versions left out UTC. */
       readonly timeZone?: string
     }
   | { readonly type: 'no-limit' }

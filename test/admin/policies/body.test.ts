@@ -53,6 +53,7 @@ const good = fc.constantFrom(
   { type: 'no-limit' },
   { type: 'block', except: true },
   { type: 'limit', amount: 0.5, period: 'hourly' },
+  { type: 'limit', amount: 2, period: 'daily' },
   { type: 'limit', amount: 3, period: 'weekly', technique: 'named-interval', time_zone: 'Europe/Berlin' },
 )
 const action = fc.oneof(
