@@ -216,6 +216,7 @@ export class DataPlane implements Plane {
     this.#access = access
     this.geo = access.geo
     this.#install(snapshot, config)
+    this.models.expire()
     this.takeChecks(checks)
     if (didRequest || requestsCertificates(config)) this.#clients.retire()
   }

@@ -7,6 +7,7 @@ import OpenAI from 'openai'
 import { type AiEdge, type AiSettings, call, startAi } from '../help/ai.ts'
 import { HaltingClock } from '../help/clock.ts'
 import { type Asked, type Reply, say, startProvider } from '../help/provider.ts'
+import { until } from '../help/until.ts'
 
 const ofOpenai = { object: 'list', data: [{ id: 'gpt-5', object: 'model', created: 7, owned_by: 'openai' }] }
 const ofAnthropic = {
@@ -165,6 +166,30 @@ test('a provider that does not respond holds a list up for two seconds at most',
   // Known by its price.
   assert.ok(models.some(({ id }) => id === 'openai/gpt-4o-mini'))
   await anthropic.models.list()
+})
+
+test('after a reload, lists are asked for again, also while an earlier request waits', async t => {
+  const waiting: Parameters<Reply>[1][] = []
+  const list = (id: string) => ({ object: 'list', data: [{ id, object: 'model', created: 7 }] })
+  let reply: Reply = (_, response) => void response.writeHead(503).end()
+  const { ai, openai } = await start(t, (asked, response) => reply(asked, response))
+  const models = async () => (await all(openai.models.list())).map(({ id }) => id)
+  assert.equal((await models()).includes('openai/mended'), false)
+  reply = (_, response) => say(response, list('mended'))
+  assert.equal((await models()).includes('openai/mended'), false)
+  ai.edge.reload({ ...ai.edge.config })
+  assert.ok((await models()).includes('openai/mended'))
+
+  ai.edge.reload({ ...ai.edge.config })
+  reply = (_, response) => void waiting.push(response)
+  const late = models()
+  await until(() => waiting.length === 2)
+  reply = (_, response) => say(response, list('newer'))
+  ai.edge.reload({ ...ai.edge.config })
+  await until(async () => (await models()).includes('openai/newer'))
+  for (const response of waiting) say(response, list('older'))
+  await late
+  assert.ok((await models()).includes('openai/newer'))
 })
 
 const messages = [{ role: 'user' as const, content: 'Hi, how are you?' }]

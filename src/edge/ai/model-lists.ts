@@ -42,15 +42,25 @@ export class ModelLists {
     const list = this.#lists.get(id) ?? this.#add(id)
     if (list.asking === null && this.#clock.monotonic() >= list.dueAt) {
       const ask = { path, key, timeout, maxBody }
-      list.asking = this.#get(origin, provider, ask).then(outcome => {
+      const asking = this.#get(origin, provider, ask).then(outcome => {
+        if (list.asking !== asking) return
         const { status = 0, body = null } = 'status' in outcome ? outcome : {}
         const models = status === 200 && body !== null ? readModels(body) : null
         list.models = models ?? list.models
         list.dueAt = this.#clock.monotonic() + (models === null ? pause : fresh)
         list.asking = null
       })
+      list.asking = asking
     }
     return list
+  }
+
+  /** Has each list asked for again when it is used next: the way to its provider may be another one now. */
+  expire(): void {
+    for (const list of this.#lists.values()) {
+      list.asking = null
+      list.dueAt = Number.NEGATIVE_INFINITY
+    }
   }
 
   #add(id: string): ListState {
