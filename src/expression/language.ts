@@ -4,6 +4,7 @@ import { type ASTNode, Environment, TypeError as TypeFlaw } from '@marcbachmann/
 import { callVariables } from './call-facts.ts'
 import { claimVariables } from './claim-facts.ts'
 import { ErrorView, RequestView, ResponseView, tlsAlone } from './facts.ts'
+import './kept-types.ts'
 import { mcpFields, mcpVariables, McpView } from './mcp-facts.ts'
 import { Pattern } from './pattern.ts'
 import { ClientView, clientFields, TlsView, tlsFields } from './tls-facts.ts'

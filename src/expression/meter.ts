@@ -1,6 +1,7 @@
 // The cost of conditions: nothing else can interrupt an evaluation, so it ends itself without steps left.
 
-import { type ASTNode, Environment } from '@marcbachmann/cel-js'
+import type { ASTNode } from '@marcbachmann/cel-js'
+import { prototypes } from './package-internals.ts'
 import { Work } from './work-budget.ts'
 
 let work = new Work()
@@ -49,14 +50,7 @@ const counting: Evaluator = {
   },
 }
 
-// The package exposes its evaluator only to macros.
-new Environment()
-  .registerFunction('meter(ast): bool', () => ({
-    async: false,
-    typeCheck: (checker: { getType(name: string): unknown }) => checker.getType('bool'),
-    evaluate: (evaluator: Evaluator) => Object.assign(Object.getPrototypeOf(evaluator), counting) !== null,
-  }))
-  .evaluate('meter(true)')
+Object.assign(prototypes.evaluator, counting)
 
 /** Counts what a checked part of an expression does beyond what the values of its parts show. */
 export function meter(node: ASTNode): void {

@@ -8,7 +8,10 @@ import { root, sourceFiles } from '../help/source.ts'
 
 const homes: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/re2': ['expression/pattern.ts'],
-  '@marcbachmann/cel-js': ['expression/language.ts', 'expression/meter.ts', 'expression/work.ts'],
+  '@marcbachmann/cel-js': [
+    ...['expression/language.ts', 'expression/meter.ts', 'expression/package-internals.ts'],
+    'expression/work.ts',
+  ],
   '@simplewebauthn/server': ['people/passkeys/verify.ts'],
   aws4: ['edge/cloud-keys/aws.ts'],
   'acme-client': ['process/certificates/acme-authority.ts'],

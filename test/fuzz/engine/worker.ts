@@ -1,5 +1,6 @@
 // Fuzzes one target in a thread of its own, which may hang or run out of memory.
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { targetNamed } from '../targets.ts'
 import { Attempts } from './attempts.ts'
@@ -36,6 +37,8 @@ const began = process.threadCpuUsage()
 let isNext = performance.now() + 10_000
 while (seconds() < minutes * 60 && fuzzer.mayGoOn && !current.isOver) {
   fuzzer.step()
+  // What weak references refer to is kept until then.
+  await turn()
   if (performance.now() < isNext) continue
   isNext = performance.now() + 10_000
   port.postMessage({ figures: fuzzer.figures, seconds: seconds() })

@@ -1,0 +1,49 @@
+// Bounds what the CEL package keeps for good: each type of a condition or of a value, and each name that a
+// condition calls.
+
+import { functionNames, prototypes } from './package-internals.ts'
+
+/** Lists, maps and optionals nest so deep; what is within them may be of any type. */
+const maxNesting = 3
+/** No function has it: all that do not exist share it. */
+const unknown = ''
+
+interface Type {
+  readonly keyType?: Type
+  readonly valueType?: Type
+}
+
+interface Registry {
+  getType(name: string): Type
+  getListType(items: Type): Type
+  getMapType(keys: Type, values: Type): Type
+  getOptionalType(value: Type): Type
+  functionCandidates(isMethod: boolean, name: string, count: number): unknown
+}
+
+const { getListType, getMapType, getOptionalType, functionCandidates } = prototypes.registry as Registry
+
+const bounded: Omit<Registry, 'getType'> & ThisType<Registry> = {
+  getListType(items) {
+    return getListType.call(this, shallow(this, items))
+  },
+  getMapType(keys, values) {
+    return getMapType.call(this, shallow(this, keys), shallow(this, values))
+  },
+  getOptionalType(value) {
+    return getOptionalType.call(this, shallow(this, value))
+  },
+  functionCandidates(isMethod, name, count) {
+    return functionCandidates.call(this, isMethod, functionNames.has(name) ? name : unknown, count)
+  },
+}
+Object.assign(prototypes.registry, bounded)
+
+function shallow(registry: Registry, type: Type): Type {
+  return nestingOf(type) < maxNesting ? type : registry.getType('dyn')
+}
+
+function nestingOf({ keyType, valueType }: Type): number {
+  if (valueType === undefined) return 0
+  return 1 + Math.max(nestingOf(valueType), keyType === undefined ? 0 : nestingOf(keyType))
+}
