@@ -41,13 +41,16 @@ function makeCheckout(t: TestContext) {
   }
 }
 
-test('what is built is started with its arguments, and without a build the sources are', t => {
+test('what is built is started with its arguments, and without a build, or with one that is stale, the sources are', t => {
   const checkout = makeCheckout(t)
   assert.equal(checkout.started('start', '--data', 'a b'), 'sources start --data a b')
   checkout.build()
   assert.equal(checkout.started('start', '--data', 'a b'), 'package start --data a b')
-  checkout.interruptBuild()
+  writeFileSync(checkout.path('src/deep/part.ts'), 'export const part = 2')
   assert.equal(checkout.started(), 'sources')
+  checkout.build()
+  checkout.interruptBuild()
+  assert.equal(isBuilt(checkout.path('')), false)
 })
 
 test('threads share an arena of the C library, unless the environment says otherwise', t => {
