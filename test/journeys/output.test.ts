@@ -57,10 +57,11 @@ for (const workers of thorough([0, 2], [1]))
     assert.match(terminal.text, /\u001b\[32mINFO /)
     const text = uncoloured(terminal)
     assert.doesNotMatch(text, /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]/)
-    assert.match(
-      text,
-      /^\d\d:\d\d:\d\d\.\d{3} INFO {2}ready version=\S+ program=package edge=\[\{"host":"127\.0\.0\.1",/m,
-    )
+    const [, started] =
+      /^\d\d:\d\d:\d\d\.\d{3} INFO {2}ready version=\S+ program=(\S+) edge=\[\{"host":"127\.0\.0\.1",/m.exec(
+        text,
+      )!
+    assert.equal(started, main.endsWith('.ts') ? 'sources' : 'package')
     assert.match(text, /^\S+ INFO {2}request ray=.* status=521 error=origin_down cause=ECONNREFUSED /m)
     assert.ok(text.includes('path="/x\\u009b2J\\u0085â\\u0080®{\\"level\\":60}" '), text)
     assert.match(text, /INFO {2}stopping signal=SIGINT pid=\d+\r\n/)
