@@ -117,21 +117,23 @@ test('bans with two workers', async t => {
   )
 
   await t.test(
-    'a reload keeps the bans of all workers, and lifts those whose settings it changes',
+    'a reload keeps the bans of all workers, and lifts those whose settings it changes; new ones apply on all as before',
     async t => {
       const both = await callers(t, gateway)
       await both[0].refuse('203.0.113.1', 10)
       for (const caller of both)
         await until(async () => (await caller.ask('203.0.113.1')) === 1012, busySecond)
-      for (const [within, more, code] of [
-        ['10m', 'shutdown: {grace: 5s}', 1012],
-        ['9m', '', 200],
-        ['10m', '', 200],
+      for (const [within, more, code, next] of [
+        ['10m', 'shutdown: {grace: 5s}', 1012, '203.0.113.2'],
+        ['9m', '', 200, '203.0.113.3'],
+        ['10m', '', 200, '203.0.113.4'],
       ] as const) {
         const before = gateway.lines.length
         gateway.rewrite(siteConfig(origin, `${rules(within)}${more}`))
         await gateway.logged('configuration reloaded', line => gateway.lines.indexOf(line) >= before)
         for (const caller of both) assert.equal(await caller.ask('203.0.113.1'), code)
+        await both[0].refuse(next, 10)
+        for (const caller of both) await until(async () => (await caller.ask(next)) === 1012, busySecond)
       }
     },
   )
