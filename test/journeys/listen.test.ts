@@ -97,6 +97,9 @@ test('with two gateways, reload and user invite find the one with the file, and 
   assert.equal(code, 1)
   assert.match(stderr, /^gatehouse: several gateways run with \S+: choose one with --admin, at \S+ or \S+\n$/)
   for (const at of [other, third]) assert.ok(stderr.includes(at), stderr)
+  // One of them is.
+  writeFileSync(files[1], readFileSync(files[1], 'utf8').replace('admin: 127.0.0.1:2', `admin: ${other}`))
+  assert.equal((await quickGatehouse(['reload', '--config', files[1]], env)).code, 0)
 })
 
 for (const workers of thorough([0, 1], [1]))
