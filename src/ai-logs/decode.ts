@@ -8,6 +8,7 @@ import {
   createInflate,
   createZstdDecompress,
 } from 'node:zlib'
+import { withoutOws } from '../base/text/ows.ts'
 
 /** Bytes that a response may expand to; the rest is dropped. */
 const decodedSize = 4 * 1024 * 1024
@@ -23,7 +24,7 @@ const maxCodings = 3
 
 /** Undoes codings from the last one on (RFC 9110 section 8.4) as far as possible; null if unknown. */
 export async function decode(bytes: Buffer, codings: string): Promise<Decoded | null> {
-  const makers = codings.split(',').map(coding => decoders.get(coding.trim().toLowerCase()))
+  const makers = codings.split(',').map(coding => decoders.get(withoutOws(coding).toLowerCase()))
   if (makers.length > maxCodings) return null
   let decoded: Decoded = { bytes, isCut: false }
   for (const make of makers.reverse()) {

@@ -1,12 +1,14 @@
 // Extracts the token from a header field such as Authorization.
 
+import { withoutOws } from '../base/text/ows.ts'
+
 const scheme = 'bearer'
 
 /** Returns what follows `Bearer` (RFC 6750 section 2.1), in any case. */
 export function bearerOf(field: string | null): string | null {
   if (field === null || !isBlank(field.charCodeAt(scheme.length))) return null
   if (field.slice(0, scheme.length).toLowerCase() !== scheme) return null
-  const token = field.slice(scheme.length).trim()
+  const token = withoutOws(field.slice(scheme.length))
   return token === '' ? null : token
 }
 

@@ -13,6 +13,7 @@ const cases: readonly [field: string, token: string | null, token68: string | nu
   ['Bearer o=ne', 'o=ne', null],
   ['Bearer ==', '==', null],
   ['Bearer r\xe9al', 'r\xe9al', null],
+  ['Bearer \xa0one', '\xa0one', null],
   ['Bearer', null, null],
   ['Bearer ', null, null],
   ['Bearerone', null, null],

@@ -1,6 +1,7 @@
 // If-Match and If-None-Match (RFC 9110 section 13.1).
 
 import { type ApiResponse, failure, withHeaders } from './envelope.ts'
+import { withoutOws } from '../../base/text/ows.ts'
 
 /** A resource with an entity tag: no two states of it have the same revision, of letters and digits. */
 interface Revision {
@@ -33,7 +34,7 @@ export function unmetByNone(ifNoneMatch: string | null, current: Revision | null
 
 /** Weak tags match nothing in If-Match, and are read only if they count; null for an invalid field. */
 export function parseIfMatch(field: string, countsWeak = false): readonly string[] | '*' | null {
-  if (field.trim() === '*') return '*'
+  if (withoutOws(field) === '*') return '*'
   const tags: string[] = []
   member.lastIndex = 0
   let hasAny = false

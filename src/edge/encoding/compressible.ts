@@ -5,6 +5,7 @@ import { equalsIgnoreCase, type FieldLines, field, listHas } from '../../http1/f
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Compression } from './compression.ts'
+import { withoutOws } from '../../base/text/ows.ts'
 
 interface Response {
   readonly head: Pick<ResponseHead, 'status' | 'contentLength'>
@@ -71,5 +72,5 @@ function forbids(name: string, value: string): boolean {
 }
 
 function announcesDigest(value: string): boolean {
-  return value.split(',').some(name => isDigest(name.trim()))
+  return value.split(',').some(name => isDigest(withoutOws(name)))
 }

@@ -9,6 +9,7 @@ import { equalsIgnoreCase, type FieldId, field, isClaim } from '../../http1/fiel
 import { parseForwarded } from '../../http1/fields/forwarded.ts'
 import { hostName } from '../../http1/fields/host.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
+import { withoutOws } from '../../base/text/ows.ts'
 
 export interface Forwarded {
   /** From the peer to the client. */
@@ -206,7 +207,7 @@ function last({ fields, ids }: RequestHead, id: FieldId): string | null {
 
 /** Only the nearest hop surely wrote the last element. */
 function lastElement(list: string | null): string | null {
-  const text = list === null ? '' : list.slice(list.lastIndexOf(',') + 1).trim()
+  const text = list === null ? '' : withoutOws(list.slice(list.lastIndexOf(',') + 1))
   return text === '' ? null : text
 }
 

@@ -1,6 +1,7 @@
 // The options of the Connection fields (RFC 9110 section 7.6.1).
 
 import { equalsIgnoreCase } from './fields.ts'
+import { withoutOws } from '../../base/text/ows.ts'
 
 interface ConnectionOptions {
   readonly close: boolean
@@ -17,12 +18,7 @@ export function connectionOptions(value: string | null): ConnectionOptions | nul
   if (value.length > maxLength) return null
   if (equalsIgnoreCase(value, 'keep-alive')) return keepAlive
   if (equalsIgnoreCase(value, 'close')) return close
-  const options = new Set(
-    value
-      .toLowerCase()
-      .split(',')
-      .map(option => option.trim()),
-  )
+  const options = new Set(value.toLowerCase().split(',').map(withoutOws))
   options.delete('')
   return {
     close: options.delete('close'),

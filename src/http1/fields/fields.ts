@@ -3,6 +3,7 @@
 import { isTokenByte } from './characters.ts'
 import { type Claim, claimedNames } from './claimed-names.ts'
 import { setsOwnCookie, withoutOwnCookies } from './own-cookies.ts'
+import { withoutOws } from '../../base/text/ows.ts'
 
 /** The order matters: fields below `firstPassed` of the kind of message are not passed on. */
 export const field = {
@@ -175,7 +176,7 @@ export function listHas(list: string, token: string): boolean {
   while (from <= list.length) {
     let to = list.indexOf(',', from)
     if (to === -1) to = list.length
-    if (equalsIgnoreCase(list.slice(from, to).trim(), token)) return true
+    if (equalsIgnoreCase(withoutOws(list.slice(from, to)), token)) return true
     from = to + 1
   }
   return false

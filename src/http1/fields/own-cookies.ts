@@ -23,7 +23,7 @@ const ownNames: ReadonlySet<string> = new Set(
 const attribute = /^[ \t]*\$(?:path|domain|port)[ \t]*(?:=|$)/i
 
 /** What is before the first pair that is not blank. */
-const leading = /^[\s;,]+/
+const leading = /^[ \t;,]+/
 
 /** Part of each of our names, so that most values need no closer look. */
 const mark = 'gatehouse'
@@ -52,9 +52,9 @@ export function withoutOwnCookies(value: string): string | null {
     isBehindOwn = !isMember && ((isBehindOwn && attribute.test(pair)) || isOwn(pair))
     if (isBehindOwn) hasOwn = true
     else if (hasOthers) others += value.slice(at - 1, end)
-    else if (pair.trim() !== '') {
-      hasOthers = true
-      others = pair.trimStart()
+    else {
+      others = pair.replace(leading, '')
+      hasOthers = others !== ''
     }
     at = end + 1
   }

@@ -1,13 +1,14 @@
 // When a server allows a retry (RFC 9110 section 10.2.3).
 
 import { equalsIgnoreCase } from './fields.ts'
+import { withoutOws } from '../../base/text/ows.ts'
 
 /** Ms after `now` (RFC 9110 section 10.2.3), of several the longest; null if unreadable. */
 export function retryAfterIn(fields: readonly string[], now: number): number | null {
   let longest: number | null = null
   for (let i = 0; i < fields.length; i += 2) {
     if (!equalsIgnoreCase(fields[i]!, 'retry-after')) continue
-    const wait = waitIn(fields[i + 1]!.trim(), now)
+    const wait = waitIn(withoutOws(fields[i + 1]!), now)
     if (wait !== null && (longest === null || wait > longest)) longest = wait
   }
   return longest

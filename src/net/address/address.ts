@@ -3,6 +3,7 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { AddressTable } from './address-table.ts'
 import { AddressWords } from './address-words.ts'
+import { withoutOws } from '../../base/text/ows.ts'
 
 interface Network {
   readonly address: string
@@ -20,7 +21,7 @@ export function believedHops(peer: string, forwardedFor: string | null, trusted:
   let end = forwardedFor?.length ?? 0
   for (let members = 0; forwardedFor && end > 0 && members < maxMembers && trusted.has(client); members++) {
     const start = forwardedFor.lastIndexOf(',', end - 1) + 1
-    const member = forwardedFor.slice(start, end).trim()
+    const member = withoutOws(forwardedFor.slice(start, end))
     end = start - 1
     if (member === '') continue // RFC 9110 section 5.6.1.2
     const hop = hopAddress(member)

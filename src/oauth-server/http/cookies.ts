@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { ownCookies } from '../../http1/fields/own-cookies.ts'
+import { withoutOws } from '../../base/text/ows.ts'
 
 /** Returns the names of the cookies; for https, browsers accept them over nothing else. */
 export function cookieNames(issuer: string): { readonly interaction: string; readonly resume: string } {
@@ -10,5 +11,5 @@ export function cookieNames(issuer: string): { readonly interaction: string; rea
 }
 
 export function cookiesOf({ headers }: Pick<IncomingMessage, 'headers'>): readonly string[] {
-  return (headers.cookie ?? '').split(';').map(pair => pair.trim())
+  return (headers.cookie ?? '').split(';').map(withoutOws)
 }

@@ -7,6 +7,7 @@ import { documentUrlFault, isOnHosts } from '../clients/document-url.ts'
 import type { DocumentKey } from '../../store/records/oauth-client.ts'
 import { freshnessOf } from './freshness.ts'
 import { parseJson, type ReadDocument, readDocument, readKeys } from './read-document.ts'
+import { withoutOws } from '../../base/text/ows.ts'
 
 /** Bytes of a document, as the draft recommends (section 8.7). */
 export const maxDocument = 5 * KiB
@@ -85,7 +86,7 @@ function wholeOf({ status, headers, body }: GuardedResponse, what: string): Whol
   if (status >= 500 || status === 429)
     return { fault: 'unreachable', reason: `${what} must come with the status 200, not ${status}` }
   if (status !== 200) return invalid(`${what} must come with the status 200, not ${status}`)
-  const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  const type = withoutOws((headers['content-type'] ?? '').split(';')[0]!).toLowerCase()
   if (!/^application\/(?:[\w.-]+\+)?json$/.test(type))
     return invalid(`${what} must have the type application/json`)
   const { 'content-encoding': coding = 'identity' } = headers

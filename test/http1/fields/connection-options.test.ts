@@ -17,6 +17,7 @@ describe('connectionOptions', () => {
     [' , ,', [], []],
     ['closed', [], ['closed']],
     ['not a token', [], ['not a token']],
+    ['\xa0close', [], ['\xa0close']],
     ['__proto__', [], ['__proto__']],
   ] as const
   for (const [value, options, names] of values)

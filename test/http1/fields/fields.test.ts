@@ -449,6 +449,7 @@ describe('listHas', () => {
     ['enclose', false],
     ['close;q=1', false],
     ['"close"', false],
+    ['\xa0close', false],
     ['keep-alive close', false],
   ] as const
   for (const [list, isIn] of lists)

@@ -46,6 +46,10 @@ const cookies: readonly (readonly [came: string, goes: string | null])[] = [
   ['list=a,gatehouse,b; c=1', 'list=a,gatehouse,b; c=1'],
   ['list=gatehouse, gatehouse-visit; gatehouse=s; c=1', 'list=gatehouse, gatehouse-visit; c=1'],
   ['gatehouse=s; $a=1; $Path_=2; b=2', '$a=1; $Path_=2; b=2'],
+  // No reader of cookies takes a no-break space for a blank, so it is part of a name.
+  ['\xa0gatehouse=p; gatehouse=s', '\xa0gatehouse=p'],
+  ['gatehouse=s; \xa0gatehouse=p', '\xa0gatehouse=p'],
+  ['\xa0; gatehouse=s', '\xa0'],
   // What only looks like a member of such a list.
   [',gatehouse', null],
   ['gatehouse=s,gatehouse', null],
