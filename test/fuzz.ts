@@ -20,12 +20,16 @@ const maxSilence = 10_000
 const maxInput = 2 ** 20
 /** MiB of the heap of the thread. */
 const maxHeap = 1_024
+/** Bytes that the thread may keep of all inputs together. */
+const maxGrowth = 8 * 2 ** 20
 
 interface Message {
   readonly fault?: Fault
   readonly figures?: Figures
   /** Of the processor. */
   readonly seconds?: number
+  /** Bytes that are kept of earlier inputs. */
+  readonly growth?: number
   /** Inputs that the file of the corpus had room for, at the end. */
   readonly room?: number
 }
@@ -88,9 +92,13 @@ async function fuzz(name: string): Promise<boolean> {
     writeInputs(file, [Buffer.from(fault.input)])
     console.error(`${fault.detail}\n  node test/fuzz.ts ${name} --replay ${file}`)
   }
-  worker.on('message', ({ fault, figures, seconds = 0, room }: Message) => {
+  worker.on('message', ({ fault, figures, seconds = 0, growth = 0, room }: Message) => {
     if (fault) report(fault)
-    if (figures) print(figures, seconds, room)
+    if (figures) print(figures, seconds, growth, room)
+    if (growth <= maxGrowth || slot.isOver) return
+    isGood = false
+    console.error(`it keeps ${Math.round(growth / 2 ** 20)} MiB of what it has read`)
+    slot.end()
   })
   worker.on('error', (error: Error) =>
     report(plainFault(slot.input, 'ended', `the thread ended: ${error.stack}`)),
@@ -110,11 +118,11 @@ async function fuzz(name: string): Promise<boolean> {
   clearInterval(watch)
   return isGood
 
-  function print(figures: Figures, seconds: number, room = figures.inputs): void {
+  function print(figures: Figures, seconds: number, growth: number, room = figures.inputs): void {
     const { executions, inputs, bytes, reached, known, faults } = figures
     const left = room < inputs ? `, ${inputs - room} of them beyond the size of the file` : ''
     console.log(
-      `${Math.round(seconds)} s: ${executions} executions, ${inputs} inputs of ${bytes} bytes${left}, ${reached} of ${known} blocks, ${faults} faults`,
+      `${Math.round(seconds)} s: ${executions} executions, ${inputs} inputs of ${bytes} bytes${left}, ${reached} of ${known} blocks, ${faults} faults, ${Math.round(growth / 2 ** 20)} MiB kept`,
     )
   }
 }

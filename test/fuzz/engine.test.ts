@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Attempts } from './engine/attempts.ts'
 import { readInputs, writeInputs } from './engine/corpus-file.ts'
+import { KeptMemory } from './engine/kept-memory.ts'
 import { mutateEvents, mutateJson } from './engine/mutate-json.ts'
 import { shrink } from './engine/shrink.ts'
 import { randomOf, sameInPieces, type Target } from './target.ts'
@@ -64,6 +65,20 @@ test('what throws, takes too long or allocates too much is a fault', () => {
   // On a busy machine, so much memory takes its time as well.
   const large = faults(input => void (input.includes('b') && retained.push(Buffer.alloc(70 * 2 ** 20, 1))))
   assert.match(large.at(-1)!.join(': '), /^b: allocated \d+ MiB$/)
+})
+
+test('what is kept of inputs is noticed, and what is not kept does not count', () => {
+  const memory = new KeptMemory()
+  memory.growth()
+  const kept: number[][] = []
+  const read = (megabytes: number, keep: (numbers: number[]) => void) => {
+    for (let i = 0; i < megabytes; i++) keep(Array.from({ length: 2 ** 17 }, Math.random))
+  }
+  read(32, () => {})
+  assert.ok(memory.growth() < 2 ** 20)
+  read(32, numbers => kept.push(numbers))
+  assert.ok(memory.growth() > 31 * 2 ** 20)
+  assert.equal(kept.length, 32)
 })
 
 test('inputs that are slow together, but not one by one, run once', () => {

@@ -8,6 +8,7 @@ import { Coverage } from './coverage.ts'
 import { Fuzzer } from './fuzzer.ts'
 import { readInputs, writeInputs } from './corpus-file.ts'
 import { InputSlot } from './input-slot.ts'
+import { KeptMemory } from './kept-memory.ts'
 
 /** What the thread is to do. */
 export interface Task {
@@ -33,6 +34,7 @@ const fuzzer = new Fuzzer(target, coverage, attempts, seed, fault => port.postMe
 const seeds = target.seeds.map(seed => (typeof seed === 'string' ? Buffer.from(seed, 'latin1') : seed))
 fuzzer.begin([...readInputs(corpus), ...seeds])
 port.postMessage({ figures: fuzzer.figures, seconds: 0 })
+const memory = new KeptMemory()
 const began = process.threadCpuUsage()
 let isNext = performance.now() + 10_000
 while (seconds() < minutes * 60 && fuzzer.mayGoOn && !current.isOver) {
@@ -41,12 +43,17 @@ while (seconds() < minutes * 60 && fuzzer.mayGoOn && !current.isOver) {
   await turn()
   if (performance.now() < isNext) continue
   isNext = performance.now() + 10_000
-  port.postMessage({ figures: fuzzer.figures, seconds: seconds() })
+  // The first ten seconds have loaded and compiled all that there is.
+  port.postMessage({ figures: fuzzer.figures, seconds: seconds(), growth: memory.growth() })
 }
 const { executions, faults, reached, known } = fuzzer.figures
 const took = seconds()
+const growth = memory.growth()
 const room = writeInputs(corpus, fuzzer.smallestCorpus(), target.hidesCorpus)
-port.postMessage({ figures: { ...fuzzer.figures, executions, faults, reached, known }, seconds: took, room })
+port.postMessage({
+  figures: { ...fuzzer.figures, executions, faults, reached, known },
+  ...{ seconds: took, growth, room },
+})
 
 /** Of the processor: a busy machine takes longer. */
 function seconds(): number {
