@@ -1,5 +1,5 @@
-// Bounds what the CEL package keeps for good: each type of a condition or of a value, and each name that a
-// condition calls.
+// The CEL package never forgets a type that it has seen, nor the name of a function that was called. This
+// bounds how many there can be.
 
 import { functionNames, prototypes } from './package-internals.ts'
 

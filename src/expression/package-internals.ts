@@ -1,4 +1,4 @@
-// What of the CEL package decides its cost.
+// Parts of the CEL package that it does not export.
 
 import { Environment } from '@marcbachmann/cel-js'
 
@@ -7,6 +7,7 @@ interface Checker {
   getType(name: string): unknown
 }
 
+/** Of its registry, which keeps types and functions, and of its evaluator. */
 export const prototypes = prototypesOf(new Environment())
 
 /** Those that come with the package; a macro is one. */

@@ -1,12 +1,12 @@
 // Extracts the token from a header field such as Authorization.
 
-import { withoutOws } from '../base/text/ows.ts'
+import { isOws, withoutOws } from '../base/text/ows.ts'
 
 const scheme = 'bearer'
 
 /** Returns what follows `Bearer` (RFC 6750 section 2.1), in any case. */
 export function bearerOf(field: string | null): string | null {
-  if (field === null || !isBlank(field.charCodeAt(scheme.length))) return null
+  if (field === null || !isOws(field.charCodeAt(scheme.length))) return null
   if (field.slice(0, scheme.length).toLowerCase() !== scheme) return null
   const token = withoutOws(field.slice(scheme.length))
   return token === '' ? null : token
@@ -16,10 +16,6 @@ export function bearerOf(field: string | null): string | null {
 export function token68Of(field: string): string | null {
   const token = bearerOf(field)
   return token !== null && isToken68.test(token) ? token : null
-}
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09
 }
 
 const isToken68 = /^[\w\-.~+/]+=*$/

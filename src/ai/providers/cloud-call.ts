@@ -1,5 +1,6 @@
 // Calls of Claude at a cloud, where the path names the model, and the body the version of the API.
 
+import { withoutOws } from '../../base/text/ows.ts'
 import { membersOf } from '../../base/json/members.ts'
 import type { Provider } from './providers.ts'
 
@@ -45,6 +46,6 @@ function segment(model: string): string {
 
 function betasIn(fields: readonly string[]): readonly string[] {
   return fields.flatMap((name, i) =>
-    i % 2 === 0 && name.toLowerCase() === 'anthropic-beta' ? fields[i + 1]!.split(/\s*,\s*/) : [],
+    i % 2 === 0 && name.toLowerCase() === 'anthropic-beta' ? fields[i + 1]!.split(',').map(withoutOws) : [],
   )
 }

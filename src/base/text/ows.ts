@@ -9,6 +9,6 @@ export function withoutOws(text: string): string {
   return text.slice(from, to)
 }
 
-function isOws(code: number): boolean {
+export function isOws(code: number): boolean {
   return code === 0x20 || code === 0x09
 }

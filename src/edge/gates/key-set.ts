@@ -135,7 +135,7 @@ const prohibited = 'its address is not on the public Internet, and not in allow_
 
 /** Ms; by max-age (RFC 9111 section 5.2.2.1). */
 function lifetimeOf(cacheControl: string | string[] | undefined): number {
-  const [, seconds] = /(?:^|[,\s])max-age="?(\d{1,9})(?!\d)/i.exec(String(cacheControl)) ?? []
+  const [, seconds] = /(?:^|[ \t,])max-age="?(\d{1,9})(?!\d)/i.exec(String(cacheControl)) ?? []
   if (seconds === undefined) return freshness.usual
   return Math.min(Math.max(Number(seconds) * second, freshness.least), freshness.most)
 }

@@ -1,6 +1,8 @@
 // Browsers send a cookie to every port of a host (RFC 6265 section 8.5): an origin that shares a host name
 // with our pages would receive people's sessions, and could plant its own.
 
+import { isOws } from '../../base/text/ows.ts'
+
 /**
  * Without the prefix added over https. Those of an interaction bind an authorization request to its browser;
  * those of a site are a session there, and what binds the way to it.
@@ -87,14 +89,14 @@ export function setsOwnCookie(value: string): boolean {
 
 function beginsPair(value: string, at: number): boolean {
   let before = at - 1
-  while (isBlank(value.charCodeAt(before))) before--
+  while (isOws(value.charCodeAt(before))) before--
   return before < 0 || value.charCodeAt(before) === semicolon
 }
 
 function valueAt(value: string, from: number): string {
   let end = value.indexOf(';', from)
   if (end === -1) end = value.length
-  while (isBlank(value.charCodeAt(end - 1))) end--
+  while (isOws(value.charCodeAt(end - 1))) end--
   return value.slice(from, end)
 }
 
@@ -125,11 +127,7 @@ function isOwn(pair: string): boolean {
 }
 
 function isAround(code: number): boolean {
-  return isBlank(code) || code === 0x22
-}
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09
+  return isOws(code) || code === 0x22
 }
 
 const semicolon = 0x3b

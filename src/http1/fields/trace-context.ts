@@ -1,5 +1,6 @@
 // W3C Trace Context, level 2, read strictly: invalid fields are treated as missing.
 
+import { withoutOws } from '../../base/text/ows.ts'
 import { hexValue } from './characters.ts'
 
 interface TraceParent {
@@ -40,7 +41,7 @@ export function parseTraceState(joined: string): string | null {
   const parts = joined.split(',', maxParts + 1)
   if (parts.length > maxParts) return null
   for (const part of parts) {
-    const text = trimmed(part)
+    const text = withoutOws(part)
     if (text === '') continue
     if (!member.test(text)) return null
     members.push(text)
@@ -77,16 +78,3 @@ const maxMembers = 32
 const maxParts = 4 * maxMembers
 /** A key (section 3.3.1.3.1) and a value (section 3.3.1.3.2) that does not end with a blank. */
 const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[ !-+\--<>-~]{0,255}[!-+\--<>-~]$/
-
-/** OWS, RFC 9110 section 5.6.3. */
-function trimmed(text: string): string {
-  let from = 0
-  let to = text.length
-  while (from < to && isBlank(text, from)) from++
-  while (to > from && isBlank(text, to - 1)) to--
-  return text.slice(from, to)
-}
-
-function isBlank(text: string, at: number): boolean {
-  return text[at] === ' ' || text[at] === '\t'
-}

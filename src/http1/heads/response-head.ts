@@ -85,7 +85,7 @@ export class ResponseHead implements FieldReader {
         this.connection = this.connection === null ? value : `${this.connection}, ${value}`
         break
       case field.keepAlive:
-        this.keepAliveTimeout = Number(/(?:^|[\s,])timeout=(\d{1,6})(?:$|[\s,])/i.exec(value)?.[1] ?? -1)
+        this.keepAliveTimeout = Number(/(?:^|[ \t,])timeout=(\d{1,6})(?:$|[ \t,])/i.exec(value)?.[1] ?? -1)
         break
       case field.upgrade:
         this.upgrade = value

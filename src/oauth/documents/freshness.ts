@@ -15,8 +15,8 @@ export function freshnessOf(headers: IncomingHttpHeaders, now: number): number {
 
 function lifetimeIn({ 'cache-control': control, expires }: IncomingHttpHeaders, now: number): number | null {
   const directives = (control ?? '').toLowerCase()
-  if (/(?:^|[\s,])no-(?:store|cache)\b/.test(directives)) return 0
-  const [, seconds] = /(?:^|[\s,])max-age="?(\d{1,9})/.exec(directives) ?? []
+  if (/(?:^|[ \t,])no-(?:store|cache)\b/.test(directives)) return 0
+  const [, seconds] = /(?:^|[ \t,])max-age="?(\d{1,9})/.exec(directives) ?? []
   if (seconds !== undefined) return Number(seconds) * second
   const until = expires === undefined ? Number.NaN : Date.parse(expires)
   return Number.isNaN(until) ? null : until - now
