@@ -106,12 +106,14 @@ test('AI calls go on while the disk of SQLite is full; what their log lost is co
   }
   assert.equal(await tryToMake(), 200)
   const clients = Promise.all([client(), client(), client(), client()])
-  await gateway.logged('store refuses writes')
+  await gateway.logged('store does not confirm writes')
   // Where little room is left, small writes may still find it.
   await until(async () => (await tryToMake()) === 503)
   // A busy gateway may not have looked yet.
   await until(async () =>
-    /"kind":"store_unsafe".*refuses writes: .*full/.test((await ask(gateway.admin, 'attention')).text),
+    /"kind":"store_unsafe".*does not confirm writes: .*full/.test(
+      (await ask(gateway.admin, 'attention')).text,
+    ),
   )
   // No call is made whose key is not on the disk, and responses are reused from the memory alone.
   let keys = 0

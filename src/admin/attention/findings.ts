@@ -108,7 +108,12 @@ async function* inStore({ store }: Scene): AsyncGenerator<Finding> {
   }
   const kind = 'store_unsafe'
   if (refusal !== null)
-    yield { kind, severity: 'critical', message: `The store refuses writes: ${refusal}`, resource: null }
+    yield {
+      kind,
+      severity: 'critical',
+      message: `The store does not confirm writes: ${refusal}`,
+      resource: null,
+    }
   for (const message of await store.durability()) yield { kind, severity: 'warning', message, resource: null }
 }
 

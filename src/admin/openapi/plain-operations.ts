@@ -55,7 +55,7 @@ export const plainOperations = tagged('Gateway', {
     id: 'isReady',
     summary: 'Check that the gateway is ready for traffic',
     description:
-      'The gateway is degraded, but ready, while the store is unreachable (cached tokens are served) or refuses writes (nothing can be changed).',
+      'The gateway is degraded, but ready, while the store is unreachable (cached tokens are served) or does not confirm writes (changes get 503).',
     response: json(open({ status: oneOf(['ready', 'degraded']) }, { reason: text })),
     refusals: [
       {

@@ -71,7 +71,7 @@ export const overview = open(
         backend: oneOf(['sqlite', 'redis']),
         location: about('Without credentials.', text),
         is_reachable: flag,
-        refuses_writes: about('Why, in a sentence; null while it accepts them.', orNull(text)),
+        refuses_writes: about('Why it does not confirm writes; null while it does.', orNull(text)),
         is_durable: flag,
         losses: about('What the set-up of the store can lose, in sentences.', listOf(text)),
         size: about(

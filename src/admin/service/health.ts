@@ -25,7 +25,7 @@ export function ready(unready: Unready, store: StoreHealth | null): ApiResponse 
 
 function faultOf({ isUnreachable, refusal }: StoreHealth): string | null {
   if (isUnreachable) return refusal === null ? 'store unreachable' : `store unreachable: ${refusal}`
-  return refusal === null ? null : `store refuses writes: ${refusal}`
+  return refusal === null ? null : `store does not confirm writes: ${refusal}`
 }
 
 function status(code: number, content: object): ApiResponse {

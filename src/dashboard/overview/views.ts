@@ -317,7 +317,7 @@ function gatewayPart(
         is_reachable
           ? refuses_writes === null
             ? badge('takes reads and writes', 'good')
-            : html`${badge('refuses writes', 'bad')} ${refuses_writes}`
+            : html`${badge('does not confirm writes', 'bad')} ${refuses_writes}`
           : badge('unreachable', 'bad'),
       ],
       [

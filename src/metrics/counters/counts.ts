@@ -53,7 +53,7 @@ export interface DegradedReason {
   readonly remedy: string
 }
 
-/** Why the store is unreachable, refuses writes, is deaf or distrusted; null or empty if not. */
+/** Why the store is unreachable, does not confirm writes, is deaf or distrusted; null or empty if not. */
 export interface StoreHealth {
   readonly isUnreachable: boolean
   readonly refusal: string | null

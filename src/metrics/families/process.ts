@@ -22,7 +22,7 @@ export const processFamilies: Families = {
     together: 'min',
   },
   gatehouse_store_writable: {
-    help: 'Whether the store accepts writes, as far as known: 1 or 0. Redis refuses them while required replicas do not confirm, SQLite while the disk is full or another process locks the file.',
+    help: 'Whether the store confirms writes, as far as known: 1 or 0. Redis does not while its memory is full, its disk too slow, or a required replica missing or behind, SQLite while the disk is full or another process locks the file.',
     read: ({ storeHealth }) =>
       storeSample(storeHealth, ({ isUnreachable, refusal }) => !isUnreachable && refusal === null),
     together: 'min',

@@ -55,8 +55,8 @@ export class StoreWarnings {
     const { refusal } = this.#store
     if (refusal === this.#refusal) return
     this.#refusal = refusal
-    if (refusal === null) this.#log.info(this.#details, 'store accepts writes again')
-    else this.#log.warn({ ...this.#details, reason: refusal }, 'store refuses writes')
+    if (refusal === null) this.#log.info(this.#details, 'store confirms writes again')
+    else this.#log.warn({ ...this.#details, reason: refusal }, 'store does not confirm writes')
   }
 
   #logDeafness(): void {

@@ -56,6 +56,7 @@ export interface Store {
   readonly location: string
   /** Whether the backend is currently unreachable; commands then fail at once. */
   readonly isUnreachable: boolean
+  /** Why it refuses writes, or does not confirm them; null while it does, as far as known. */
   readonly refusal: string | null
   /** The code of why changes by others are not reported at once; null if they are. */
   readonly deafness: string | null

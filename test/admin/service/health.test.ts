@@ -14,7 +14,10 @@ test('readiness says why the gateway is degraded, and takes traffic all the same
   assert.deepEqual(responseOf(null, { ...well, deafness: 'NOPERM' }), [200, { status: 'ready' }])
   const refusal = '1 of 2 replicas confirm writes'
   const degraded = (reason: string) => [200, { status: 'degraded', reason }]
-  assert.deepEqual(responseOf(null, { ...well, refusal }), degraded(`store refuses writes: ${refusal}`))
+  assert.deepEqual(
+    responseOf(null, { ...well, refusal }),
+    degraded(`store does not confirm writes: ${refusal}`),
+  )
   assert.deepEqual(responseOf(null, { ...well, isUnreachable: true }), degraded('store unreachable'))
   assert.deepEqual(
     responseOf(null, { ...well, isUnreachable: true, refusal: '1 of 3 Sentinels' }),

@@ -29,13 +29,16 @@ test('a right that is taken from a running gateway is named in the log', async t
   t.after(() => clearInterval(asking))
   await denial
   // Whoever looks once a second sees it while writes go on being refused.
-  await gateway.logged('store refuses writes', ({ reason }) => reason === 'Redis refuses them: NOPERM')
+  await gateway.logged(
+    'store does not confirm writes',
+    ({ reason }) => reason === 'Redis refuses them: NOPERM',
+  )
   clearInterval(asking)
   const { length } = gateway.lines
   // Proofs succeed all the while.
   for (let i = 0; i < 30; i++) {
     const ready = await fetch(`${gateway.admin}/readyz`).then(response => response.json())
-    const reason = 'store refuses writes: Redis refuses them: NOPERM'
+    const reason = 'store does not confirm writes: Redis refuses them: NOPERM'
     assert.deepEqual(ready, { status: 'degraded', reason })
     await sleep(100)
   }
@@ -45,7 +48,7 @@ test('a right that is taken from a running gateway is named in the log', async t
     [],
   )
   await redis.ask('ACL', 'SETUSER', 'limited', '+xadd')
-  await gateway.logged('store accepts writes again')
+  await gateway.logged('store confirms writes again')
   assert.equal(await create(), 200)
 })
 

@@ -31,9 +31,9 @@ test('a full file is logged once, with the reason from SQLite, while reads conti
   // Where a write fails, SQLite does not say how much of it is in the file.
   assert.match(said, /^The store did not confirm this, so a change may or may not have been made/)
   const reason = 'SQLite refuses them: disk I/O error'
-  await gateway.logged('store refuses writes')
+  await gateway.logged('store does not confirm writes')
   for (let i = 0; i < 4; i++) {
-    assert.equal((await readiness()).reason, `store refuses writes: ${reason}`)
+    assert.equal((await readiness()).reason, `store does not confirm writes: ${reason}`)
     assert.equal(await ask('gateways', { id: 'one' }), 503)
     assert.equal(await ask('gateways'), 200)
     // Longer than it takes the gateway to try again.
@@ -43,9 +43,9 @@ test('a full file is logged once, with the reason from SQLite, while reads conti
   limitFiles('unlimited')
   await until(async () => (await readiness()).reason === undefined)
   assert.equal(await ask('gateways', { id: 'one' }), 200)
-  await gateway.logged('store accepts writes again')
+  await gateway.logged('store confirms writes again')
   assert.deepEqual(told(), [
-    ['store refuses writes', reason],
-    ['store accepts writes again', undefined],
+    ['store does not confirm writes', reason],
+    ['store confirms writes again', undefined],
   ])
 })

@@ -134,7 +134,7 @@ export class DurableWrites {
     })
   }
 
-  /** Why writes are currently refused, as far as known; null if they are accepted. */
+  /** Why writes are refused or not confirmed, as far as known; null if they are confirmed. */
   get refusal(): string | null {
     return this.#refusal
   }
