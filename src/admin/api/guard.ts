@@ -77,12 +77,12 @@ export function guardedUnless<F extends Facts>(
 
 function withApi(facts: Facts, ask: (api: Api) => Promise<ApiResponse>): ApiResponse | Promise<ApiResponse> {
   const api = facts.api?.() ?? null
-  if (api !== null) return ask(api).catch(respondUnreachable)
+  if (api !== null) return ask(api).catch(respondToStoreFailure)
   const [reason] = facts.storeHealth?.()?.degradation.reasons ?? []
   return reason === undefined ? storeUnreachable : degraded(reason)
 }
 
-function respondUnreachable(error: unknown): ApiResponse {
+function respondToStoreFailure(error: unknown): ApiResponse {
   if (error instanceof StoreDegraded) return degraded(error)
   if (error instanceof StoreUnreachable) return unavailable(error.fault as Exclude<StoreFault, 'degraded'>)
   throw error
