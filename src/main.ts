@@ -3,6 +3,7 @@
 
 import { enableCompileCache } from 'node:module'
 import { isAbsolute, join } from 'node:path'
+import { makeFolderSync } from './base/system/folders.ts'
 import './process/system/thread-pool.ts'
 
 // The gateway that is to be replaced by this process learns why it is not, whatever fails.
@@ -17,9 +18,16 @@ if (serves) await import('./process/system/v8.ts')
 
 const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env
 // Never in the temporary folder of all users, where another could have left code for us to run.
-if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME))
+if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) {
   // A folder for each, or commands and starts would overwrite what they share: they have other flags of V8.
-  enableCompileCache(join(XDG_CACHE_HOME, 'gatehouse', serves ? 'serving' : 'commands'))
+  const folder = join(XDG_CACHE_HOME, 'gatehouse', serves ? 'serving' : 'commands')
+  try {
+    makeFolderSync(folder)
+    enableCompileCache(folder)
+  } catch {
+    // Then the code is compiled at each start.
+  }
+}
 
 const { runCommand } = await import('./process/cli.ts')
 process.exitCode = await runCommand(process.argv.slice(2))

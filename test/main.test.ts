@@ -26,6 +26,14 @@ for (const [where, envOf] of Object.entries({
   })
 }
 
+test('a cache folder that cannot be made keeps no command from its work', () => {
+  for (const XDG_CACHE_HOME of ['/proc', '/dev/null']) {
+    const env = { PATH: process.env.PATH!, XDG_CACHE_HOME }
+    const { status, signal } = spawnSync(process.execPath, [main, '--version'], { env, timeout: 20_000 })
+    assert.deepEqual({ status, signal }, { status: 0, signal: null })
+  }
+})
+
 function folder(): string {
   return mkdtempSync(join(tmpdir(), 'gatehouse-main-'))
 }

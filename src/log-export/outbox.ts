@@ -1,9 +1,10 @@
 // What waits on the disk for the destination. One sender uses it at a time, and its calls block the thread.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { makeFolderSync } from '../base/system/folders.ts'
 import { linesIn } from './spool-file.ts'
 import {
   batchId,
@@ -60,7 +61,7 @@ export class Outbox {
 
   /** Finds the batches that an earlier sender left, and removes what interrupted writes left. */
   open(now: number): void {
-    mkdirSync(this.#batchFolder, { recursive: true, mode: 0o700 })
+    makeFolderSync(this.#batchFolder, 0o700)
     for (const file of readdirSync(this.#folder)) {
       const path = join(this.#folder, file)
       if (file.endsWith('.rows.tmp') && now - modifiedAt(path) > longestWrite) rmSync(path, { force: true })

@@ -1,9 +1,9 @@
 // Sends what waits in the spool to the destination, batch by batch, each until it is confirmed.
 
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '../base/clock.ts'
+import { makeFolderSync } from '../base/system/folders.ts'
 import type { LogExportConfig } from '../config/model/log-export-config.ts'
 import type { DeliveryFailure, Destination, failureKinds } from './destination.ts'
 import { Outbox } from './outbox.ts'
@@ -118,7 +118,7 @@ export class Sender {
   }
 
   #takeOver(folder: string): Outbox | null {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolderSync(folder, 0o700)
     if (!this.#lock.take()) return null
     const outbox = new Outbox(folder)
     outbox.open(this.#parts.clock.now())

@@ -2,9 +2,10 @@
 // it waits in memory; beyond a bound, the oldest is dropped and counted.
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { makeFolder } from '../base/system/folders.ts'
 import type { LogExportConfig } from '../config/model/log-export-config.ts'
 import type { Logger } from '../log/log.ts'
 import type { AiMetrics } from '../metrics/counters/ai-metrics.ts'
@@ -165,7 +166,7 @@ export class SpoolWriter {
     const place = { due: parcels[0]!.due, writer: this.#writer, sequence: this.#sequence }
     const file = join(folder, spoolName(place, entries, content.length))
     try {
-      if (!this.#hasFolder) await mkdir(folder, { recursive: true, mode: 0o700 })
+      if (!this.#hasFolder) await makeFolder(folder, 0o700)
       this.#hasFolder = true
       // Not synced: that is done once for many, when the sender makes a batch of them.
       await writeFile(`${file}.tmp`, content, { mode: 0o600 })

@@ -1,9 +1,10 @@
 // Lets one gateway replace another here; a note in the data folder proves that both have one owner.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { makeFolder } from '../../base/system/folders.ts'
 import { request, whenFailed } from '../../net/http/node-http.ts'
 import type { Endpoint } from '../../config/model/config.ts'
 import { dataFolder } from '../store/location.ts'
@@ -41,7 +42,7 @@ export class HandoverNote {
     const path = notePath(this.#folder, port)
     const draft = `${path}.${process.pid}`
     const written: Written = { proof: this.#proof, secret: secret.toString('base64url'), host }
-    await mkdir(this.#folder, { recursive: true })
+    await makeFolder(this.#folder)
     await writeFile(draft, JSON.stringify(written), { mode: 0o600 })
     await rename(draft, path)
     this.#path = path

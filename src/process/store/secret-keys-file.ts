@@ -2,9 +2,10 @@
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises'
+import { type FileHandle, link, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SecretKeys } from '../../base/secrets/secret-keys.ts'
+import { makeFolder } from '../../base/system/folders.ts'
 import { writeNew } from '../../base/system/private-file.ts'
 import { parseSecretKey } from '../../config/shape/secret-key.ts'
 
@@ -73,7 +74,7 @@ async function expectPrivate(file: FileHandle, path: string): Promise<void> {
 
 /** Links a complete key on disk to its name: unlike a move, a link replaces no file. */
 async function makeKey(folder: string, path: string, made: (path: string) => void): Promise<Buffer> {
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   let isOurs = false
   try {

@@ -1,8 +1,9 @@
 // What this machine remembers of its store: the identity and the generation that it saw last.
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../../base/system/folders.ts'
 import { writeNew } from '../../base/system/private-file.ts'
 import type { Seen } from '../../store/contract/mark.ts'
 import { dataFolder } from './location.ts'
@@ -36,7 +37,7 @@ export async function readMemory(path: string): Promise<Remembered | null> {
 export async function writeMemory(path: string, memory: Remembered): Promise<void> {
   const { location, identity, generation, last, isBehind } = memory
   const draft = `${path}.${randomBytes(8).toString('hex')}`
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await makeFolder(dirname(path), 0o700)
   try {
     await writeNew(draft, `${JSON.stringify({ format, location, identity, generation, last, isBehind })}\n`)
     await rename(draft, path)

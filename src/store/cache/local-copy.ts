@@ -2,9 +2,10 @@
 // the records of the last run instead of nothing.
 
 import { createHash, hash } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
+import { makeFolder } from '../../base/system/folders.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
 import type { Logger } from '../../log/log.ts'
 
@@ -102,7 +103,7 @@ export class LocalCopy<Content extends Lists<Content>> {
   async #writeWhole(lists: Content): Promise<void> {
     const { path, mark, location, clock } = this.#options
     const draft = `${path}.new`
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await makeFolder(dirname(path), 0o700)
     await rm(draft, { force: true })
     await writeDraft(draft, mark, jsonOf({ location, writtenAt: clock.now() }, lists))
     await rename(draft, path)
