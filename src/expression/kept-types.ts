@@ -3,13 +3,12 @@
 
 import { functionNames, prototypes } from './package-internals.ts'
 
-/** Lists, maps and optionals nest so deep; what is within them may be of any type. */
-const maxNesting = 3
+/** Lists, maps and optionals nest so deep: types further in are not told apart, nor of keys but text. */
+const maxNesting = 2
 /** No function has it: all that do not exist share it. */
 const unknown = ''
 
 interface Type {
-  readonly keyType?: Type
   readonly valueType?: Type
 }
 
@@ -28,7 +27,8 @@ const bounded: Omit<Registry, 'getType'> & ThisType<Registry> = {
     return getListType.call(this, shallow(this, items))
   },
   getMapType(keys, values) {
-    return getMapType.call(this, shallow(this, keys), shallow(this, values))
+    const text = this.getType('string')
+    return getMapType.call(this, keys === text ? text : this.getType('dyn'), shallow(this, values))
   },
   getOptionalType(value) {
     return getOptionalType.call(this, shallow(this, value))
@@ -43,7 +43,6 @@ function shallow(registry: Registry, type: Type): Type {
   return nestingOf(type) < maxNesting ? type : registry.getType('dyn')
 }
 
-function nestingOf({ keyType, valueType }: Type): number {
-  if (valueType === undefined) return 0
-  return 1 + Math.max(nestingOf(valueType), keyType === undefined ? 0 : nestingOf(keyType))
+function nestingOf({ valueType }: Type): number {
+  return valueType === undefined ? 0 : 1 + nestingOf(valueType)
 }

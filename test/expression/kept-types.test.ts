@@ -59,6 +59,17 @@ test('types of conditions are kept down to some depth', async () => {
   ok(kept < 1_000_000, `${kept} bytes`)
 })
 
+test('types of the keys of maps are not kept', async () => {
+  const keyed = (bits: number, depth: number): string =>
+    depth === 0
+      ? ['1', '"a"', 'true', '2u', '1.5', 'null', 'b"a"', 'int'][bits % 8]!
+      : `{${keyed(bits, depth - 1)}: ${keyed(Math.floor(bits / 8 ** (2 ** (depth - 1))), depth - 1)}}`
+  const kept = await keptOf(8_000, i =>
+    equal(resultOf(`size(${keyed((i * 2_654_435) % 8 ** 8, 3)}) == 1`), true),
+  )
+  ok(kept < 1_000_000, `${kept} bytes`)
+})
+
 test('types of values are kept down to some depth', async () => {
   const kept = await keptOf(4_000, i => {
     const value = nested<unknown>(
@@ -81,6 +92,8 @@ test('what is nested deeper works like a value of any type', () => {
     '[[[[["a"]]]]].exists(a, a[0][0][0][0].startsWith("a"))',
     '[[[{"a": [1]}[?"a"]]]][0][0][0].orValue([2]) == [1]',
     '{"a": {"b": {"c": {"d": 1}}}}.a.b.c.d == 1',
+    '{1: "a"}[1] == "a" && 1 in {1: "a"} && !(2 in {1: "a"})',
+    '{1: ["a"]} == {1: ["a"]} && {1: "a"} != {1: "b"}',
   ])
     equal(resultOf(text), true, text)
 })
