@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { LineWriter } from '../../log/line-writer.ts'
+import type { Logger } from '../../log/log.ts'
 import { type Loaded, loadConfig } from '../../config/load/load.ts'
 import { newSetUp } from '../../people/links/links.ts'
 import { setUpPath } from '../../pages/parts/paths.ts'
@@ -23,6 +24,7 @@ import { announce, greet, logWarningsOfNode, missesLog } from '../terminal/log-o
 import { pagesUrl } from '../ports/pages-url.ts'
 import { logWarnings, mistakesIn, Reloads } from './reloads.ts'
 import { obeySignals } from '../system/signals.ts'
+import { StoreUnreachable } from '../../store/contract/store.ts'
 import { maintainStore } from '../store/maintenance.ts'
 import { tuneV8 } from '../system/v8.ts'
 import { tell } from '../terminal/output.ts'
@@ -166,14 +168,14 @@ function greetOperator({ gateway, log, firstToken }: Running): void {
   greet(banner(gateway.config, gateway.edge, gateway.admin))
   maintainStore(gateway.store, log, {
     firstToken,
-    filled: first => void announceFirstStart(gateway, first),
+    filled: first => void announceFirstStart(gateway, log, first),
   })
 }
 
-async function announceFirstStart(gateway: Gateway, first: FirstStart): Promise<void> {
+async function announceFirstStart(gateway: Gateway, log: Logger, first: FirstStart): Promise<void> {
   const { token, ...made } = first
   // If the token was given, what is printed may be stored: it must not contain a secret.
-  const setUp = token === null ? null : await setUpUrl(gateway, first.account)
+  const setUp = token === null ? null : await setUpUrl(gateway, log, first.account)
   const fields = token === null ? made : { ...first, ...(setUp !== null && { set_up: setUp }) }
   const text = welcome({ ...first, setUp }, gateway.config, gateway.edge)
   announce('info', { fields, msg: 'first start: the store was empty', text }, gateway.config.log)
@@ -195,12 +197,23 @@ function statusOf({ edge }: Gateway): string {
 }
 
 /** Null without pages, or when the link cannot be stored now; a command creates another one. */
-async function setUpUrl({ store, config, admin }: Gateway, account: string): Promise<string | null> {
+async function setUpUrl(
+  { store, config, admin }: Gateway,
+  log: Logger,
+  account: string,
+): Promise<string | null> {
   const origin = pagesUrl(config, admin)
   if (origin === null) return null
   const { value, credential } = newSetUp(account, Date.now())
-  const isKept = await store.credentials.put(credential).catch(() => false)
-  return isKept ? origin + setUpPath(value) : null
+  try {
+    await store.credentials.put(credential)
+    return origin + setUpPath(value)
+  } catch (cause) {
+    const why = cause instanceof StoreUnreachable ? { reason: cause.message } : { err: cause }
+    const next = 'create one with gatehouse user invite'
+    log.warn({ store: store.location, ...why, next }, 'link to set up the account could not be stored')
+    return null
+  }
 }
 
 /** After a bug the state is uncertain, so the process ends; clients see truncated responses. */
