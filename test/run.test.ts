@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
@@ -16,6 +17,7 @@ import {
 } from './help/process-groups.ts'
 import { quickFolder } from './help/quick-folder.ts'
 import { root } from './help/source.ts'
+import { until } from './help/until.ts'
 
 test('each file of tests runs once, and most share a process', () => {
   const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
@@ -170,6 +172,50 @@ test('the end names the ten files that took longest, with their seconds, for all
   assert.equal(lines.length, 11)
   assert.equal(lines.at(-1), '    1.0 test/1.test.ts')
 })
+
+for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+  test(`whoever ends the runner by ${signal} ends its tests and what they have started`, async t => {
+    const folder = quickFolder(t, 'tests')
+    const started = join(folder, 'started')
+    const file = join(folder, 'waits.test.ts')
+    // What is started ignores the signals, as does a gateway that waits for requests.
+    writeFileSync(
+      file,
+      `
+import { spawn } from 'node:child_process'
+import { renameSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+test('waits', async () => {
+  const { pid } = spawn('sh', ['-c', 'trap "" TERM INT HUP; while :; do sleep 1; done'])
+  writeFileSync(${JSON.stringify(`${started}.new`)}, process.pid + ' ' + pid)
+  renameSync(${JSON.stringify(`${started}.new`)}, ${JSON.stringify(started)})
+  await new Promise(resolve => setTimeout(resolve, 60_000))
+})`,
+    )
+    const program = `import { runTests } from ${JSON.stringify(join(root, 'test/help/test-runner.ts'))}
+process.exitCode = await runTests(['--test', '--test-reporter=tap', process.argv[1]])`
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const options = ['--input-type=module', '--eval', program, file]
+    const runner = spawn(process.execPath, options, { env, stdio: 'ignore' })
+    await until(() => existsSync(started))
+    const pids = readFileSync(started, 'utf8').split(' ').map(Number)
+    t.after(() => {
+      for (const pid of pids.filter(isRunning)) process.kill(pid, 'SIGKILL')
+    })
+    assert.deepEqual(pids.map(isRunning), [true, true])
+    runner.kill(signal)
+    const [code] = await once(runner, 'exit')
+    assert.equal(code, 1)
+    await until(() => !pids.some(isRunning))
+  })
+
+function isRunning(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+  } catch {
+    return false
+  }
+}
 
 function isSociable(file: string): boolean {
   return reasonsToBeAlone(file).length === 0

@@ -1,12 +1,10 @@
 // Runs all tests, `npm test`, as `node --test` does, but that many files have one process. Takes further options of `node --test`.
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { processGroups, writeEntry } from './help/process-groups.ts'
-import { root } from './help/source.ts'
+import { runTests } from './help/test-runner.ts'
 
 const help = (name: string) => new URL(`help/${name}`, import.meta.url).href
 const reporters = ['spec', help('dearest-files.ts')].flatMap(reporter => [
@@ -27,11 +25,7 @@ try {
     // Who asks for another reporter gets that alone.
     ...(given.some(option => option.startsWith('--test-reporter')) ? [] : reporters),
   ]
-  const runner = spawn(process.execPath, [...options, ...entries], { cwd: root, stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
-  const [code, signal] = await once(runner, 'exit')
-  if (signal !== null) console.error(`the runner of the tests was ended by ${signal}`)
-  process.exitCode = code ?? 1
+  process.exitCode = await runTests([...options, ...entries])
 } finally {
   rmSync(folder, { recursive: true })
 }
