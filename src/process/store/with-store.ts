@@ -27,7 +27,7 @@ export async function withStore(
     const place = cause instanceof StoreUnreachable && opened ? `${opened.location}: ` : ''
     tell(`gatehouse: ${place}${(cause as Error).message}`)
     if (cause instanceof StoreDegraded) tell(`${cause.remedy}.`)
-    if (cause instanceof StoreUnreachable && cause.fault === 'unconfirmed')
+    if (cause instanceof StoreUnreachable && cause.isDoubtful)
       tell('The change may or may not have been made: check before you repeat it.')
     if (opened && cause instanceof StoreUnreachable && cause.reason === 'NOPERM')
       for (const denial of await opened.rights().catch(() => [])) tell(denial)

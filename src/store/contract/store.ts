@@ -726,6 +726,8 @@ export class StoreUnreachable extends Error {
   readonly reason: string | null
   /** Whether it is certain that the command wrote nothing. */
   readonly isUndone: boolean = false
+  /** Whether a change may have been made: the backend took it, and did not reply or did not confirm it. */
+  readonly isDoubtful: boolean
 
   /** `fault` is given where the code of `cause` does not tell it. */
   constructor(cause?: unknown, fault?: StoreFault) {
@@ -736,6 +738,7 @@ export class StoreUnreachable extends Error {
     super(detail === null ? states[known] : `${states[known]} (${detail})`, { cause })
     this.reason = reason
     this.fault = known
+    this.isDoubtful = known === 'unconfirmed'
   }
 
   /** The fault in the words of a log message. */
@@ -747,6 +750,11 @@ export class StoreUnreachable extends Error {
 /** The backend did not accept the command: nothing was written. */
 export class StoreUntouched extends StoreUnreachable {
   override readonly isUndone = true
+}
+
+/** The backend got a change, and became unreachable before it replied. */
+export class StoreDoubtful extends StoreUnreachable {
+  override readonly isDoubtful = true
 }
 
 /** The backend is reachable, but too busy for this command: nothing was written. */

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FirstFill } from '../../../src/process/store/first-start.ts'
+import { withStore } from '../../../src/process/store/with-store.ts'
+import type { Store } from '../../../src/store/contract/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { gatehouse } from '../../help/command.ts'
 import { writeConfig } from '../../help/gateway.ts'
 import { replicates, startRedis } from '../../help/redis.ts'
+import { token } from '../../store/contract-specimens.ts'
 
 test('a command whose change is not confirmed says why, and that it may have been made', async t => {
   const primary = await startRedis(t)
@@ -27,4 +30,29 @@ The change may or may not have been made: check before you repeat it.
 `,
     },
   )
+})
+
+test('a command whose change gets no reply says that it may have been made, and one that reads does not', async t => {
+  const redis = await startRedis(t)
+  const run = async (use: (store: Store) => Promise<unknown>) => {
+    const said: string[] = []
+    const { mock } = t.mock.method(process.stderr, 'write', (text: string) => said.push(text) > 0)
+    const code = await withStore(redis.url, async store => {
+      assert.ok(await store.tokens.insert(token()))
+      redis.stop()
+      await use(store)
+      return 0
+    })
+    mock.restore()
+    redis.cont()
+    assert.equal(code, 1)
+    return said.join('')
+  }
+  const failure = `gatehouse: redis://127.0.0.1:${redis.port}: store unreachable `
+  const isOnly = (said: string) => said.startsWith(failure) && said.indexOf('\n') === said.length - 1
+  const [first, ...rest] = (await run(store => store.tokens.insert(token()))).split(/(?<=\n)/)
+  assert.ok(isOnly(first!), first!)
+  assert.deepEqual(rest, ['The change may or may not have been made: check before you repeat it.\n'])
+  const read = await run(store => store.accounts.list())
+  assert.ok(isOnly(read), read)
 })

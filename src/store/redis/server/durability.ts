@@ -5,7 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
 import type { DegradedCode } from '../../../metrics/counters/counts.ts'
 import type { Degradation } from '../../contract/degradation.ts'
-import { expectTrusted, StoreDegraded, StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
+import {
+  expectTrusted,
+  StoreDegraded,
+  StoreDoubtful,
+  StoreUnreachable,
+  StoreUntouched,
+} from '../../contract/store.ts'
 import type { Seen } from '../../contract/mark.ts'
 import type { Trust } from '../../contract/trust.ts'
 import type { Argument, Command } from './connect.ts'
@@ -288,7 +294,7 @@ export class DurableWrites {
       const replies = await this.#write(asks)
       for (const [i, ask] of asks.entries()) this.#settle(ask, replies[i])
     } catch (error) {
-      for (const { reject } of asks) reject(error)
+      for (const { script, reject } of asks) reject(script === null ? error : ofChange(error))
     }
   }
 
@@ -302,7 +308,7 @@ export class DurableWrites {
     if (isDemoted(reply)) this.#connection.leave(reason)
     if (isDenied(reply) && ask.script !== null) this.#denied.set(ask.script, ask.keys)
     // The next check shows whether other scripts are refused, too.
-    ask.reject(isReply(reply) ? this.#refuse(refusalOf(reason), reason) : new StoreUnreachable(reason))
+    ask.reject(isReply(reply) ? this.#refuse(refusalOf(reason), reason) : new StoreDoubtful(reason))
   }
 
   /** Sends scripts and their proof in one piece, and returns the reply to each script. */
@@ -468,6 +474,12 @@ function countIn(reply: unknown): number {
 
 function refusalOf({ message }: Error): string {
   return `Redis refuses them: ${message}`
+}
+
+/** The same failure where it is that of a change: one that was sent may have been made. */
+function ofChange(error: unknown): unknown {
+  const isSent = error instanceof StoreUnreachable && error.fault === 'unreachable' && !error.isUndone
+  return isSent ? new StoreDoubtful(error.cause) : error
 }
 
 /** Written, as far as is known, but not proved to be kept: `why` names what is missing. */
