@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiFaultName, apiFaults } from '../../../errors/catalogue/api-faults.ts'
-import { exchange, type Message, type Reply } from './exchange.ts'
+import { exchange, maxResponse, type Message, type Reply, tooLong } from './exchange.ts'
 
 export interface ApiAccess {
   readonly url: string
@@ -118,7 +118,8 @@ export class ApiClient {
     try {
       return await exchange(url, message, end ? AbortSignal.any([late, end]) : late)
     } catch (cause) {
-      if (isRepeatable && !isTimeout(cause)) return this.#send(url, message, end, false)
+      if (isRepeatable && !isTimeout(cause) && codeOf(cause) !== tooLong)
+        return this.#send(url, message, end, false)
       const isDoubtful = message.method !== 'GET' && mayHaveArrived(cause)
       throw new ApiUnreachable(`${this.#access.url} ${reasonOf(cause)}${isDoubtful ? unknownOutcome : ''}`)
     }
@@ -157,7 +158,7 @@ function isTimeout(cause: unknown): boolean {
 function mayHaveArrived(cause: unknown): boolean {
   const code = codeOf(cause)
   // Node's parser refuses responses with codes that begin so.
-  return isTimeout(cause) || code.startsWith('HPE_') || ['ECONNRESET', 'EPIPE'].includes(code)
+  return isTimeout(cause) || code.startsWith('HPE_') || ['ECONNRESET', 'EPIPE', tooLong].includes(code)
 }
 
 function codeOf(thrown: unknown): string {
@@ -176,6 +177,7 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNRESET: 'closed the connection',
   EPIPE: 'closed the connection',
   ENOTFOUND: 'has a name that does not exist',
+  [tooLong]: `responds with more than ${maxResponse} MiB`,
 }
 
 type Envelope = Readonly<Record<'success' | 'errors' | 'result' | 'result_info', unknown>>

@@ -2,13 +2,17 @@
 // rest of a command.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { text } from 'node:stream/consumers'
 
 export interface Message {
   readonly method: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
+
+/** In MiB: more than 100 records of the largest size that the API takes. */
+export const maxResponse = 128
+/** The code of the error for one that has more. */
+export const tooLong = 'RESPONSE_TOO_LONG'
 
 export interface Reply {
   readonly status: number
@@ -35,9 +39,20 @@ export async function exchange(url: string, message: Message, signal: AbortSigna
     sent.end(body)
     const response = await received.promise
     const status = response.statusCode!
-    return { status, headers: response.headers, text: status === 101 ? '' : await text(response) }
+    return { status, headers: response.headers, text: status === 101 ? '' : await textOf(response) }
   } catch (cause) {
     signal.throwIfAborted()
     throw cause
   }
+}
+
+async function textOf(response: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of response) {
+    length += chunk.length
+    if (length > maxResponse * 2 ** 20) throw Object.assign(new Error('too long'), { code: tooLong })
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
 }

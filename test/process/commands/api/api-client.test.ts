@@ -143,6 +143,28 @@ test('a change whose response cannot be read is reported with the doubt', async 
   )
 })
 
+test('a response without an end is cut off and not read again, and a change is reported with the doubt', async t => {
+  const cut: Promise<unknown>[] = []
+  const { api, seen, url } = await start(t, response => {
+    cut.push(once(response, 'close'))
+    const part = Buffer.alloc(2 ** 20, ' ')
+    const write = () => {
+      while (!response.destroyed && response.write(part));
+    }
+    response.on('drain', write)
+    write()
+  })
+  const { message } = await failureOf(api.ask('GET', '/things'))
+  assert.equal(message, `${url} responds with more than 128 MiB`)
+  const change = await failureOf(api.ask('POST', '/things', { once: true }))
+  assert.equal(
+    change.message,
+    `${url} responds with more than 128 MiB; the change may or may not have been made`,
+  )
+  await Promise.all(cut)
+  assert.equal(seen.length, 2)
+})
+
 test('a refused connection is reported with the address, and never with the token', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
   const api = new ApiClient({ url, account, token })
