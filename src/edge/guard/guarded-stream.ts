@@ -10,6 +10,7 @@ export class GuardedStream {
   readonly holdsHead = false
   readonly #events: EventReader
   readonly #complete: CompleteEvents
+  #isAtStart = true
   #isEnding = false
 
   constructor(events: EventReader) {
@@ -46,7 +47,9 @@ export class GuardedStream {
   }
 
   #takeEvent(text: string): string {
-    const lines = text.split(lineEnd)
+    // A byte order mark belongs to no line (WHATWG HTML, section 9.2.5).
+    const lines = (this.#isAtStart ? text.replace(/^\ufeff/, '') : text).split(lineEnd)
+    this.#isAtStart = false
     const isData = (line: string) => dataField.test(line)
     const others = lines.filter(line => line !== '' && !isData(line))
     for (const line of others) this.#events.inspect(line)

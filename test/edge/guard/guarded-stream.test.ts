@@ -153,6 +153,17 @@ test('what is fine goes on at once, and a text that is over holds nothing back',
   assert.equal(eventsOf(rest.toString()).length, 3)
 })
 
+test('a byte order mark before the first event hides nothing of it', () => {
+  const { delta, end, read } = dialects.chat
+  const mark = '\ufeff'
+  const plain = mark + delta('Hello') + end
+  assert.equal(run(start('redact').stream, [plain]), plain)
+  const { stream, report } = start('redact')
+  const sent = run(stream, [mark, delta('It is 4111 1111 '), delta('1111 1111'), end])
+  assert.equal(eventsOf(sent).map(read).join(''), 'It is [redacted:card_number]')
+  assert.equal(report.findings[0]!.count, 1)
+})
+
 test('a match that goes on behind an end is blocked even if it is only to be redacted', () => {
   const { delta, end } = dialects.messages
   const { stream } = start('redact')
