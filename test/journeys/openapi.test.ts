@@ -363,6 +363,23 @@ test('an unreachable store, a gateway that is not ready and an internal error ar
     api: () => null,
   })
   await expect(api, 'isReady', { origin: away }, 503)
+  const reason = { code: 'store_empty', message: 'the store is empty', remedy: 'Restore it' } as const
+  for (const [unready, status] of [
+    ['store not trusted', 503],
+    [null, 200],
+  ] as const) {
+    const origin = await startWith(t, {
+      unready: () => unready,
+      metricsAccess: 'token',
+      metrics,
+      api: () => null,
+      storeHealth: () => ({
+        ...{ isUnreachable: false, refusal: null, deafness: null },
+        degradation: { reasons: [reason] },
+      }),
+    })
+    await expect(api, 'isReady', { origin }, status)
+  }
   const broken = await startWith(t, {
     unready: () => null,
     metricsAccess: 'open',

@@ -56,18 +56,14 @@ export const plainOperations = tagged('Gateway', {
     summary: 'Check that the gateway is ready for traffic',
     description:
       'The gateway is degraded, but ready, while the store is unreachable (cached tokens are served) or does not confirm writes (changes get 503).',
-    response: json(open({ status: oneOf(['ready', 'degraded']) }, { reason: text })),
+    response: json(open({ status: oneOf(['ready', 'degraded']) }, { reason: text, next: text })),
     refusals: [
       {
         status: 503,
         faults: [],
-        description: 'Not ready for traffic.',
-        content: {
-          'application/json': open({
-            status: exactly('unready'),
-            reason: oneOf(['starting', 'draining', 'no worker is up']),
-          }),
-        },
+        description:
+          'Not ready for traffic: starting, draining, no worker is up, or the store is not trusted (why, and what to do next).',
+        content: { 'application/json': open({ status: exactly('unready'), reason: text }, { next: text }) },
       },
     ],
   },
