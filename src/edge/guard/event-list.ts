@@ -6,9 +6,11 @@ import type { BodyForm } from './response-form.ts'
 
 /** Null for any other response. */
 export function eventsOf(text: string, form: BodyForm): EventList | null {
-  if (form === 'lines') return EventList.ofLines(text)
+  // Readers may leave out a byte order mark (RFC 8259 section 8.1).
+  const json = text.replace(/^\ufeff/, '')
+  if (form === 'lines') return EventList.ofLines(json)
   // Gemini streams a list of what are events elsewhere.
-  return form === 'json' ? EventList.ofJson(text) : null
+  return form === 'json' ? EventList.ofJson(json) : null
 }
 
 interface ListedEvent {
