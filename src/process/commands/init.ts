@@ -5,14 +5,11 @@ import { dirname, join } from 'node:path'
 import { bundledConfig, configName, type Input } from './input.ts'
 import { schemaName, schemaText } from './schema.ts'
 import { json } from '../terminal/format.ts'
-import { print, tell } from '../terminal/output.ts'
+import { print, refuse, tell } from '../terminal/output.ts'
 
 export async function init({ args: [path = configName], json: asJson }: Input): Promise<number> {
   const fault = await writeNew(path, withAddresses(await readFile(bundledConfig(configName), 'utf8')))
-  if (fault !== null) {
-    tell(fault)
-    return 1
-  }
+  if (fault !== null) return refuse(fault)
   const more = path === configName ? '' : ` --config ${path}`
   tell(
     `${path} is written. ORIGIN=http://127.0.0.1:9000 gatehouse start${more} serves that origin at http://localhost:8080.`,

@@ -57,7 +57,12 @@ export function configPath({ config }: Input): string {
 
 /** Even a dangling link counts: another file must not take its place. */
 function isInFolder(name: string): boolean {
-  return lstatSync(name, { throwIfNoEntry: false }) !== undefined
+  try {
+    return lstatSync(name, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    // Where this user may not look, it may be there: reading it says so.
+    return true
+  }
 }
 
 export function givenAddresses({ listen, admin }: Input): GivenAddresses {

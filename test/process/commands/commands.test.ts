@@ -1,13 +1,14 @@
 // `gatehouse token` and `gatehouse store`, mostly as far as what they are given is wrong; where it is right, journeys tell.
 
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { quickGatehouse } from '../../help/command.ts'
-import { writeConfig } from '../../help/gateway.ts'
+import { main, writeConfig } from '../../help/gateway.ts'
 
 const config = '\nzones: []\nai: { hosts: [127.0.0.1] }'
 
@@ -80,4 +81,42 @@ test('store copy reports in words what it copied', async t => {
   const { code, stderr } = await quickGatehouse(['store', 'copy', '--from', from, '--to', to])
   const words = `Copied 1 account, 1 gateway and 1 token from ${from} to ${to}.\n`
   assert.deepEqual([code, stderr], [0, words])
+})
+
+/** Runs commands without the right of root to read everything. */
+const asAnyone =
+  process.getuid?.() === 0
+    ? [
+        'setpriv',
+        '--bounding-set',
+        '-dac_override,-dac_read_search',
+        '--inh-caps',
+        '-dac_override,-dac_read_search',
+      ]
+    : ['env']
+
+test('what the user may not look at is not called missing', { skip: process.platform !== 'linux' }, t => {
+  const file = writeConfig(t, config)
+  const folder = join(file, '..', 'closed')
+  mkdirSync(folder)
+  const run = (args: readonly string[], env: NodeJS.ProcessEnv) => {
+    // Its own folder, as of one who comes by sudo.
+    const script = 'chmod 0 . && exec "$@"'
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', script, 'sh', ...asAnyone, process.execPath, main, ...args],
+      { cwd: folder, env: { ...process.env, ...env }, encoding: 'utf8' },
+    )
+    chmodSync(folder, 0o700)
+    return [status, stderr]
+  }
+  assert.deepEqual(run(['check'], { GATEHOUSE_CONFIG: undefined }), [
+    2,
+    'gatehouse.yaml:1:1 the file cannot be read (EACCES)\n',
+  ])
+  const stored = join(folder, 'data/gatehouse.db')
+  assert.deepEqual(run(['token', 'list', '--config', file], { GATEHOUSE_DATA: join(folder, 'data') }), [
+    1,
+    `gatehouse: ${stored} cannot be used as the store: EACCES: permission denied, mkdir '${join(folder, 'data')}'\n`,
+  ])
 })

@@ -80,14 +80,14 @@ test('init leaves a file alone that is there', async t => {
   writeFileSync(path, 'zones: []\n')
   const { code, stderr } = await quickGatehouse(['init', path])
   assert.equal(code, 1)
-  assert.match(stderr, /is there already: it was left as it is\n$/)
+  assert.match(stderr, /^gatehouse: \S+ is there already: it was left as it is\n$/)
   assert.equal(readFileSync(path, 'utf8'), 'zones: []\n')
 })
 
 test('init says why it cannot write', async t => {
   const { code, stderr } = await quickGatehouse(['init', join(quickFolder(t, 'init'), 'nowhere/my.yaml')])
   assert.equal(code, 1)
-  assert.match(stderr, /^cannot write .*: ENOENT/)
+  assert.match(stderr, /^gatehouse: cannot write .*: ENOENT/)
 })
 
 test('init leaves no part of a file where there is no room for all of it', t => {
@@ -96,6 +96,6 @@ test('init leaves no part of a file where there is no room for all of it', t => 
   const init = [process.execPath, main, 'init', join(folder, 'my.yaml')]
   const { status, stderr } = spawnSync('sh', ['-c', script, ...init], { encoding: 'utf8' })
   assert.equal(status, 1)
-  assert.match(stderr, /^cannot write \S+my\.yaml: EFBIG/)
+  assert.match(stderr, /^gatehouse: cannot write \S+my\.yaml: EFBIG/)
   assert.deepEqual(readdirSync(folder), [])
 })
