@@ -180,7 +180,12 @@ test('mistakes are shown at their fields', async t => {
   }
   assert.equal((await submit(path, each)).status, 303)
   assert.match((await submit(path, each)).text, /Nothing was done yet\. Check this:.*name/i)
-  const unnamed = await submit(`${base}${policies}/~simulate`, { ...anyCall, model: 'gpt' })
+  const trial = `${base}${policies}/~simulate`
+  const began = performance.now()
+  const blank = await submit(trial, { ...anyCall, metadata: ' '.repeat(2_500) })
+  assert.match(blank.text, /The call is refused/)
+  assert.ok(performance.now() - began < 5_000)
+  const unnamed = await submit(trial, { ...anyCall, model: 'gpt' })
   assert.match(unnamed.body, /id="model-fault"/)
 })
 

@@ -85,8 +85,10 @@ function callIn(draft: Draft, id: string | null) {
   const metadata = draft
     .value('metadata')
     .split('\n')
-    .map(line => /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(line))
-    .flatMap(match => (match === null ? [] : [[match[1]!, match[2]!] as const]))
+    .map(line => ({ line, at: line.indexOf('=') }))
+    .flatMap(({ line, at }) =>
+      at === -1 ? [] : [[line.slice(0, at).trim(), line.slice(at + 1).trim()] as const],
+    )
   return {
     identity: {
       ...(isEmail ? { email: user, user: id } : { user }),
