@@ -258,6 +258,9 @@ function read({ options, arg }: Command, argv: readonly string[]): Input | strin
     return { ...values, args: positionals }
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
+    const [, hyphened] = /^Option '(\S+)' argument is ambiguous/.exec(message) ?? []
+    if (hyphened !== undefined)
+      return `${hyphened} needs a value: one that begins with a hyphen is written ${hyphened}=VALUE`
     const [sentence = ''] = message.split(/\.\s/)
     const optionNames = Object.keys(options).map(name => `--${name}`)
     const [, unknown = ''] = (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(.*)'/s.exec(sentence)) || []

@@ -193,6 +193,10 @@ const misuses: readonly [args: string[], sentence: RegExp][] = [
     /^gatehouse: unknown option '--colour'; usage: gatehouse start \[--listen ADDRESS\] \[--admin ADDRESS\] \[--replace\] \[--config PATH\]\n$/,
   ],
   [['check', '--config'], /^gatehouse: option '--config <value>' argument missing; usage:/],
+  [
+    ['gateway', 'set', 'default', '--cache-ttl', '-1'],
+    /^gatehouse: --cache-ttl needs a value: one that begins with a hyphen is written --cache-ttl=VALUE; usage:/,
+  ],
   [['check', 'now'], /^gatehouse: unexpected argument 'now'; usage:/],
   [
     ['store', 'copy', '--from', 'sqlite:a'],
