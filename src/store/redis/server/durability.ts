@@ -243,6 +243,7 @@ export class DurableWrites {
       ...(isOld ? settingsCommands : []),
     ]
     const [, source, hello, shard, ...facts] = await this.#connection.runTogether(commands, timeout)
+    const { epoch } = this.#connection
     await this.#rehearse()
     if (source instanceof Error && this.#factCommands === fewFacts) {
       this.#factCommands = roleFacts
@@ -251,6 +252,8 @@ export class DurableWrites {
     const { replicas } = this.#factsIn([source, hello])
     const followers =
       replicas?.length ?? (await this.#countFollowers(isOld ? longFollowerTimeout : followerTimeout))
+    // Another server may have other settings, and has a look of its own.
+    if (this.#connection.epoch !== epoch) throw new StoreUnreachable(unconfirmed(replaced))
     this.#replicas.note({ followers, isBlind: replicas === null, nodes: isCluster ? shard : null })
     if (isOld) {
       this.#settings = settingsOf(facts)

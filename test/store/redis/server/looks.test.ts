@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../../../src/base/clock.ts'
 import { Degradation } from '../../../../src/store/contract/degradation.ts'
+import { StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import { Trust } from '../../../../src/store/contract/trust.ts'
 import type { Command } from '../../../../src/store/redis/server/connect.ts'
 import type { Connection } from '../../../../src/store/redis/server/connection.ts'
@@ -80,4 +81,38 @@ test('a write does not wait for looks that are asked for during each look', asyn
   const written = writes.run(write, [], []).then(() => looks.length)
   reply()
   assert.ok((await written) < 5, 'it waited')
+})
+
+test('what a server said before it was replaced is no settings of the next one', async t => {
+  let epoch = 0
+  let arrive = () => {}
+  const reads: boolean[] = []
+  const connection: Pick<Connection, 'runTogether' | 'onArrival' | 'leave' | 'epoch'> = {
+    get epoch() {
+      return epoch
+    },
+    runTogether: async commands => {
+      const names = commands.map(([name]) => name)
+      if (names.includes('PING')) reads.push(names.includes('CONFIG'))
+      // Its replicas are counted.
+      else if (reads.length === 2 && epoch++ === 0) arrive()
+      return commands.map(command => {
+        const [name] = command
+        if (name === 'HELLO') return ['role', 'master']
+        return name === 'INFO' || name === 'ROLE' ? new Error('NOPERM') : replyTo(command)
+      })
+    },
+    onArrival: listener => {
+      arrive = listener
+    },
+    leave: () => {},
+  }
+  const degradation = new Degradation()
+  const writes = new DurableWrites(connection as Connection, new Replicas(null), {
+    ...{ timeout: 1_000, clock, isCluster: false, degradation, trust: new Trust(degradation) },
+  })
+  t.after(() => writes.close())
+  await assert.rejects(writes.settings(), StoreUnreachable)
+  await writes.confirm()
+  assert.deepEqual(reads, [true, true, true])
 })
