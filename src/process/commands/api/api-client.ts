@@ -85,14 +85,19 @@ export class ApiClient {
 
   /** Throws `ApiRefusal` or `ApiUnreachable`; retries what can be repeated when the connection breaks. */
   async ask<Result>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Result>> {
-    const url = `${this.#access.url}${this.#root}${path}`
-    const message = messageOf(method, this.#access.token, request)
+    const attempts: Attempts = {
+      url: `${this.#access.url}${this.#root}${path}`,
+      message: messageOf(method, this.#access.token, request),
+      end: request.signal,
+      mayBeDone: false,
+    }
     const isRepeatable = method === 'GET' || request.once === true
     // A change that was made but not confirmed returns its response only for the same key.
     for (let tries = 1; ; tries++) {
-      const reply = await this.#send(url, message, request.signal, isRepeatable)
-      const mayBeDone = reply.status === 503 && request.once === true
-      if (!mayBeDone || tries === maxTries) return this.#read(reply)
+      const reply = await this.#send(attempts, isRepeatable)
+      const isRetried = reply.status === 503 && request.once === true && tries < maxTries
+      if (!isRetried) return this.#read(reply)
+      attempts.mayBeDone = true
       await sleep(1000 * Math.min(Number(reply.headers['retry-after']) || 1, 10))
     }
   }
@@ -108,19 +113,15 @@ export class ApiClient {
     return items
   }
 
-  async #send(
-    url: string,
-    message: Message,
-    end: AbortSignal | undefined,
-    isRepeatable: boolean,
-  ): Promise<Reply> {
+  async #send(attempts: Attempts, isRepeatable: boolean): Promise<Reply> {
+    const { url, message, end } = attempts
     const late = AbortSignal.timeout(timeout)
     try {
       return await exchange(url, message, end ? AbortSignal.any([late, end]) : late)
     } catch (cause) {
-      if (isRepeatable && !isTimeout(cause) && codeOf(cause) !== tooLong)
-        return this.#send(url, message, end, false)
-      const isDoubtful = message.method !== 'GET' && mayHaveArrived(cause)
+      attempts.mayBeDone ||= mayHaveArrived(cause)
+      if (isRepeatable && !isTimeout(cause) && codeOf(cause) !== tooLong) return this.#send(attempts, false)
+      const isDoubtful = message.method !== 'GET' && attempts.mayBeDone
       throw new ApiUnreachable(`${this.#access.url} ${reasonOf(cause)}${isDoubtful ? unknownOutcome : ''}`)
     }
   }
@@ -137,6 +138,15 @@ export class ApiClient {
     const { etag = null } = headers
     return { result: result as Result, cursor: typeof cursor === 'string' ? cursor : null, etag }
   }
+}
+
+/** Of one request. */
+interface Attempts {
+  readonly url: string
+  readonly message: Message
+  readonly end: AbortSignal | undefined
+  /** Whether one of those so far may have made the change. */
+  mayBeDone: boolean
 }
 
 const unknownOutcome = '; the change may or may not have been made'

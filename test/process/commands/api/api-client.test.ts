@@ -35,7 +35,7 @@ async function start(t: TestContext, handle: Handler) {
   t.after(() => server.close())
   t.after(() => server.closeAllConnections())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { api: new ApiClient({ url, account, token }), seen, url }
+  return { api: new ApiClient({ url, account, token }), seen, server, url }
 }
 
 const success = (response: ServerResponse, result: unknown, cursor?: string) =>
@@ -123,6 +123,24 @@ test('no request is sent a third time, and the doubt is reported', async t => {
   assert.equal(seen.length, 2)
   assert.notEqual(seen[0]!.headers['idempotency-key'], undefined)
 })
+
+for (const [name, first] of [
+  ['broke off', breaks],
+  ['was not confirmed', storeUnreachable],
+] as const)
+  test(`the doubt about an attempt that ${name} is reported if the next finds no gateway`, async t => {
+    const { api, seen, server, url } = await start(t, response => {
+      server.close()
+      first(response)
+      response.once('close', () => server.closeAllConnections())
+    })
+    const failure = await failureOf(api.ask('POST', '/things', { once: true }))
+    assert.equal(
+      failure.message,
+      `${url} refuses connections; is the gateway running?; the change may or may not have been made`,
+    )
+    assert.equal(seen.length, 1)
+  })
 
 test('a change without an Idempotency-Key is sent once; a read is retried', async t => {
   const { api, seen } = await start(t, breaks)
