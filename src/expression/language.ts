@@ -7,6 +7,7 @@ import { ErrorView, RequestView, ResponseView, tlsAlone } from './facts.ts'
 import './kept-types.ts'
 import { mcpFields, mcpVariables, McpView } from './mcp-facts.ts'
 import { Pattern } from './pattern.ts'
+import { countFolded } from './pattern-size.ts'
 import { ClientView, clientFields, TlsView, tlsFields } from './tls-facts.ts'
 
 /** `request` has request.* and zone, `error` also response.* and error.*. */
@@ -67,6 +68,7 @@ const languages: Readonly<Record<Language, Environment>> = {
 
 /** `request.tls` without a field is whether there is TLS, as before it had fields. */
 export function parseFor(language: Language, text: string): ParseResult {
+  folded = 0
   const run = languages[language].parse(text)
   nameAlone(run.ast, false)
   return run
@@ -119,10 +121,17 @@ function expandMatches({ args, receiver }: MacroCall) {
   }
 }
 
+/** Characters that all patterns of an expression may fold: that takes 25 ms. */
+const maxFolded = 50_000
+/** Those of the expression that was parsed last. */
+let folded = 0
+
 function compilePattern(node: ASTNode): Pattern {
   if (node.op !== 'value' || typeof node.args !== 'string') {
     throw new TypeFlaw('matches() takes a literal pattern', node)
   }
+  folded += countFolded(node.args)
+  if (folded > maxFolded) throw new TypeFlaw('the patterns ignore case in ranges that are too wide', node)
   const pattern = Pattern.compile(node.args)
   if (typeof pattern === 'string') throw new TypeFlaw(pattern, node)
   return pattern

@@ -4,11 +4,37 @@
 export function patternFlaw(text: string, maxParts: number): string | null {
   const parts = countParts(text)
   if (parts > maxParts) return 'the pattern has too many repetitions'
-  const folds = /\(\?[A-Za-z]*i/.test(text)
-  return countWide(text) * (folds ? 4 : 1) > maxWide ? 'the pattern has too many Unicode classes' : null
+  return countWide(text) * (ignoresCase(text) ? 4 : 1) > maxWide
+    ? 'the pattern has too many Unicode classes'
+    : null
 }
 
-// Compiling a wide class takes about 0.2 ms, but 20 ms if case is ignored.
+/** Characters of ranges that ignore case, at most: the package folds each on its own, in half a µs. */
+export function countFolded(text: string): number {
+  if (!ignoresCase(text)) return 0
+  let count = 0
+  for (const [, fromHex, from, toHex, to] of text.matchAll(range)) {
+    const [low, high] = [codeOf(fromHex, from), codeOf(toHex, to)]
+    if (low <= minFold && high >= maxFold) continue
+    count += Math.max(0, Math.min(high, maxFold) - Math.max(low, minFold) + 1)
+  }
+  return count
+}
+
+function ignoresCase(text: string): boolean {
+  return /\(\?[A-Za-z]*i/.test(text)
+}
+
+/** The first and the last character that has another case; a range with both is not folded. */
+const [minFold, maxFold] = [0x41, 0x1e943]
+/** Wherever one may be; other escapes than these stand for small numbers. */
+const range = /(?=(?:\\x\{([\da-f]+)\}|(?<!\\x\{[\da-f]{0,8})(.))-(?:\\x\{([\da-f]+)\}|\\?(.)))/gisu
+
+function codeOf(hex: string | undefined, character: string | undefined): number {
+  return hex === undefined ? character!.codePointAt(0)! : Number.parseInt(hex, 16)
+}
+
+// Compiling a class of Unicode takes about 0.2 ms, and 2 ms if case is ignored.
 const maxWide = 8
 const token =
   /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|\(\?(?:P?<\w*>|[A-Za-z-]*:?)|./gsu

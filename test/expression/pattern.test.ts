@@ -1,7 +1,9 @@
 import { equal, match, ok, throws } from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
+import { compileExpression } from '../../src/expression/expression.ts'
 import { useWork } from '../../src/expression/meter.ts'
 import { Pattern } from '../../src/expression/pattern.ts'
+import { countFolded } from '../../src/expression/pattern-size.ts'
 import { Work } from '../../src/expression/work-budget.ts'
 
 beforeEach(() => useWork(new Work()))
@@ -23,6 +25,34 @@ describe('a pattern that would be too large is refused before it is compiled', (
       ok(spent < 50, `took ${spent} ms`)
     })
   }
+})
+
+test('the characters that a pattern folds are counted', () => {
+  for (const [pattern, count] of [
+    ['[\u{4e00}-\u{9fff}]', 0],
+    ['(?i)[\u{4e00}-\u{9fff}]', 0x5200],
+    ['(?i)[^\\x{4E00}-\\x{9fff}a-z]', 0x5200 + 26],
+    ['(?mi:[\\d-\\x{7b}-\\x{1e942}])', 0x1e942 - 0x7b + 1 + 0x7b - 0x64 + 1],
+    ['(?i)[{-\u{10ffff}]', 0x1e943 - 0x7b + 1],
+    ['(?i)[ -\u{10ffff}]', 0],
+    ['(?i)[\\x{20000}-\\x{2ffff}]', 0],
+  ] as const)
+    equal(countFolded(pattern), count, pattern)
+})
+
+test('the patterns of an expression fold no more than takes some ms', () => {
+  const flawOf = (...patterns: readonly string[]) => {
+    const text = patterns.map(pattern => `request.path.matches("${pattern}")`).join(' || ')
+    const result = compileExpression(text, 'request', 'bool')
+    return 'line' in result ? result.message : null
+  }
+  const { user } = process.threadCpuUsage()
+  const wide = (i: number) => `(?i)${i}[{-\u{1e942}]`
+  match(flawOf(...Array.from({ length: 60 }, (_, i) => wide(i)))!, /ignore case in ranges that are too wide/)
+  match(flawOf('(?i)[一-龥]', '(?i)[ぁ-龥]', '(?i)[一-鿿]')!, /ignore case in ranges that are too wide/)
+  equal(flawOf('(?i)[一-龥]', '(?i)[ぁ-龥]'), null)
+  const spent = (process.threadCpuUsage().user - user) / 1000
+  ok(spent < 500, `took ${spent} ms`)
 })
 
 test('what only looks like repetition is none', () => {
