@@ -13,6 +13,7 @@ import { policyCommands } from './commands/policy/verbs.ts'
 import type { Input } from './commands/input.ts'
 import { help, helpFor, helpForVerbs } from './commands/help.ts'
 import { suggestedCommand } from './commands/suggestion.ts'
+import { NoDataFolder } from './store/location.ts'
 import { complain, print, tell } from './terminal/output.ts'
 import { tokenCommands } from './commands/token/verbs.ts'
 import { versionLine } from './commands/version-command.ts'
@@ -212,7 +213,12 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   }
   // Child processes find it there as well.
   if (input.data !== undefined) process.env.GATEHOUSE_DATA = input.data
-  return (await command.load())(input)
+  try {
+    return await (await command.load())(input)
+  } catch (cause) {
+    if (cause instanceof NoDataFolder) return complain(cause.message)
+    throw cause
+  }
 }
 
 function find(argv: readonly string[]): { command: Command; rest: readonly string[] } | null {

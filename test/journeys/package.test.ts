@@ -86,6 +86,17 @@ test('an installed package keeps its data where --data says', () => {
   )
 })
 
+test('an installed package asks a user without a home for a data folder', () => {
+  for (const args of [['token', 'list'], ['start'], ['reload']]) {
+    const { status, stdout, stderr } = spawnSync('gatehouse', args, {
+      env: { ...env, HOME: '' },
+      encoding: 'utf8',
+    })
+    assert.equal(status, 2, args.join(' '))
+    assert.match(stdout + stderr, /^gatehouse: this user has no home folder .* --data or GATEHOUSE_DATA$/m)
+  }
+})
+
 test('a package says what it was built from', () => {
   const head = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' })
   const { version, private: isPrivate } = manifestIn(folder)

@@ -25,6 +25,13 @@ export function spoolFolder(): string {
   return join(dataFolder(), 'log-export')
 }
 
+/** Nothing names the data folder, and the user has no home, as in containers with a user of any number. */
+export class NoDataFolder extends Error {
+  constructor() {
+    super('this user has no home folder to keep data in: name a data folder with --data or GATEHOUSE_DATA')
+  }
+}
+
 /** GATEHOUSE_DATA, else `data` in a checkout, else the `gatehouse` of the user's data. */
 export function dataFolder(env: NodeJS.ProcessEnv = process.env, program = import.meta.filename): string {
   if (env.GATEHOUSE_DATA) return env.GATEHOUSE_DATA
@@ -35,5 +42,16 @@ export function dataFolder(env: NodeJS.ProcessEnv = process.env, program = impor
 function userData({ XDG_DATA_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string {
   // The specification requires ignoring a relative path.
   if (XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME)) return XDG_DATA_HOME
-  return LOCALAPPDATA || join(homedir(), '.local', 'share')
+  return LOCALAPPDATA || join(home(), '.local', 'share')
+}
+
+function home(): string {
+  let path = ''
+  try {
+    path = homedir()
+  } catch {
+    // Without HOME, a user whom the system does not know has none.
+  }
+  if (!isAbsolute(path)) throw new NoDataFolder()
+  return path
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { dataFolder, storeLocation } from '../../../src/process/store/location.ts'
+import { dataFolder, NoDataFolder, storeLocation } from '../../../src/process/store/location.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
 const { store, ...rest } = edgeConfig([])
@@ -28,4 +28,16 @@ test('an installed package keeps its data with those of its user', () => {
   assert.equal(dataFolder({ XDG_DATA_HOME: '/srv/data' }, installed), '/srv/data/gatehouse')
   assert.equal(dataFolder({ XDG_DATA_HOME: 'relative' }, installed), home)
   assert.equal(dataFolder({ GATEHOUSE_DATA: 'here', XDG_DATA_HOME: '/srv/data' }, installed), 'here')
+})
+
+test('an installed package invents no data folder for a user without a home', t => {
+  const { HOME } = process.env
+  t.after(() => {
+    process.env.HOME = HOME
+  })
+  process.env.HOME = ''
+  const installed = '/usr/lib/node_modules/gatehouse/main.js'
+  assert.throws(() => dataFolder({}, installed), NoDataFolder)
+  assert.equal(dataFolder({ XDG_DATA_HOME: '/srv/data' }, installed), '/srv/data/gatehouse')
+  assert.equal(dataFolder({ GATEHOUSE_DATA: '/data' }, installed), '/data')
 })
