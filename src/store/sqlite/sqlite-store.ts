@@ -1,11 +1,12 @@
 // The store in an SQLite file, which processes of one machine may share; `:memory:` belongs to a single
 // process.
 
-import { closeSync, existsSync, openSync, renameSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { makeFolderSync } from '../../base/system/folders.ts'
+import { makePrivateFile } from '../../base/system/private-file.ts'
 import { StoreMetrics } from '../../metrics/counters/store-metrics.ts'
 import type { TokenKey } from '../records/token-key.ts'
 import { Degradation } from '../contract/degradation.ts'
@@ -561,7 +562,7 @@ function hasGatewayIn(db: Database): HasGateway {
 /** SQLite itself would create the file readable for everybody, and its companion files get the same mode. */
 function makeFile(file: string): void {
   makeFolderSync(dirname(file), 0o700)
-  closeSync(openSync(file, 'a', 0o600))
+  makePrivateFile(file)
 }
 
 function ignore(): void {}
