@@ -98,6 +98,7 @@ export const target: Target = {
   seeds: [
     ...samples.slice(0, 3).map(secret => chat(`a ${secret.slice(0, 9)}`) + chat(`${secret.slice(9)} b`)),
     `${chat('4111 1111')}${chat(' 1111 1111 x')}data: [DONE]\n\n`,
+    `\xef\xbb\xbf${chat('4111 1111')}${chat(' 1111 1111 x')}`,
     `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n${chat('x', 1)}`,
     'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"sk-ant-"}}\n\n',
   ],
@@ -108,6 +109,7 @@ export const target: Target = {
     chat('a'),
     chat('4111'),
     'data: ',
+    '\xef\xbb\xbf',
     '\n\n',
     '\r',
     '4111111111111111',
