@@ -1,5 +1,5 @@
-# Node as it is tested here. To pin what it is built from as well: --build-arg NODE=26.10.0-slim@sha256:…
-ARG NODE=26.10.0-slim
+# Node as it is tested here. To pin what it is built from as well: --build-arg NODE=26.12.1-slim@sha256:…
+ARG NODE=26.12.1-slim
 
 # The program in a few files of JavaScript, and what V8 compiles of them, so that the first start is as fast as the next.
 FROM node:${NODE} AS build

@@ -23,6 +23,7 @@ import { defaultTimeouts } from '../side-port/timeouts.ts'
 import { announce, greet, logWarningsOfNode, missesLog } from '../terminal/log-output.ts'
 import { pagesUrl } from '../ports/pages-url.ts'
 import { logWarnings, mistakesIn, Reloads } from './reloads.ts'
+import { misreadsNames } from '../system/json-names.ts'
 import { obeySignals } from '../system/signals.ts'
 import { StoreUnreachable } from '../../store/contract/store.ts'
 import { maintainStore } from '../store/maintenance.ts'
@@ -31,6 +32,7 @@ import { tell } from '../terminal/output.ts'
 
 /** How long writing the last lines of the log may take, in ms. */
 const lastWords = 1000
+const newerNode = { node: process.versions.node, next: 'use Node 26.12.1 or later' }
 
 /** Serves until a signal. Returns 2 for mistakes, 1 when it cannot listen; `given` overrides the file. */
 export async function run(path: string, given: GivenAddresses = {}, replaces = false): Promise<number> {
@@ -104,6 +106,7 @@ async function build(start: Start, { file, before, replaces, load }: Surrounding
   exitOnBug(assembly)
   logWarningsOfNode(log)
   logWarnings(loaded, log)
+  if (misreadsNames()) log.warn(newerNode, 'this Node can be made to misread names in JSON')
   if (inherited?.isPartial) log.warn('the gateway to replace has ended, starting in its place')
   const service = await ServiceManager.find(process.env, cause =>
     log.warn({ err: cause }, 'systemd notifications unavailable: node:ffi cannot be used'),
