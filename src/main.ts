@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The door: hands the arguments to the table of commands.
 
+import { statSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { isAbsolute, join } from 'node:path'
 import { makeFolderSync } from './base/system/folders.ts'
@@ -23,7 +24,8 @@ if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) {
   const folder = join(XDG_CACHE_HOME, 'gatehouse', serves ? 'serving' : 'commands')
   try {
     makeFolderSync(folder)
-    enableCompileCache(folder)
+    // Nor in a folder of another user, as with sudo where it keeps HOME; in images, it is that of root.
+    if ([0, process.getuid?.()].includes(statSync(folder).uid)) enableCompileCache(folder)
   } catch {
     // Then the code is compiled at each start.
   }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -25,6 +25,20 @@ for (const [where, envOf] of Object.entries({
     assert.deepEqual(readdirSync(temporary), [])
   })
 }
+
+test('root runs no compiled code of another user', { skip: process.getuid?.() !== 0 }, t => {
+  const home = folder()
+  t.after(() => rmSync(home, { recursive: true }))
+  const run = (uid: number) => {
+    const cache = join(home, '.cache/gatehouse/commands')
+    mkdirSync(cache, { recursive: true })
+    chownSync(cache, uid, uid)
+    const env = { PATH: process.env.PATH!, HOME: home }
+    assert.equal(spawnSync(process.execPath, [main, '--version'], { env }).status, 0)
+    return readdirSync(cache).length
+  }
+  assert.deepEqual([run(12_345), run(0)], [0, 1])
+})
 
 test('a cache folder that cannot be made keeps no command from its work', () => {
   for (const XDG_CACHE_HOME of ['/proc', '/dev/null']) {
