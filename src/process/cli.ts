@@ -258,6 +258,9 @@ function read({ options, arg }: Command, argv: readonly string[]): Input | strin
     const names = tokens.flatMap(token => (token.kind === 'option' ? [token.name] : []))
     const twice = names.find((name, i) => isSingle(options[name]!) && names.indexOf(name) < i)
     if (twice !== undefined) return `--${twice} is given twice`
+    // As of a variable of the shell that is not set: what lies elsewhere must not take its place.
+    const empty = ['config', 'data'].find(name => values[name] === '')
+    if (empty !== undefined) return `--${empty} must not be empty`
     const unexpected = positionals[arg === undefined ? 0 : 1]
     if (unexpected !== undefined) return `unexpected argument '${unexpected}'`
     if (arg === 'required' && positionals.length === 0) return 'missing argument'

@@ -197,6 +197,8 @@ const misuses: readonly [args: string[], sentence: RegExp][] = [
     ['gateway', 'set', 'default', '--cache-ttl', '-1'],
     /^gatehouse: --cache-ttl needs a value: one that begins with a hyphen is written --cache-ttl=VALUE; usage:/,
   ],
+  [['check', '--config', ''], /^gatehouse: --config must not be empty; usage:/],
+  [['token', 'list', '--data', ''], /^gatehouse: --data must not be empty; usage:/],
   [['check', 'now'], /^gatehouse: unexpected argument 'now'; usage:/],
   [
     ['store', 'copy', '--from', 'sqlite:a'],
@@ -220,6 +222,8 @@ test('check accepts a valid configuration, from the option or the environment', 
   const expected = { code: 0, stdout: `${path} is valid\n`, stderr: '' }
   assert.deepEqual(await quickGatehouse(['check', '--config', path]), expected)
   assert.deepEqual(await quickGatehouse(['check'], { GATEHOUSE_CONFIG: path }), expected)
+  const unset = await quickGatehouse(['check'], { GATEHOUSE_CONFIG: '' })
+  assert.match(unset.stdout, /config\/gatehouse\.yaml is valid$/m)
 })
 
 test('check says of which day the prices of AI calls are', async t => {

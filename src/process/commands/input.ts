@@ -48,11 +48,9 @@ export const configName = 'gatehouse.yaml'
 
 /** The option, else GATEHOUSE_CONFIG, else gatehouse.yaml here, else the program's own. */
 export function configPath({ config }: Input): string {
-  return (
-    config ??
-    process.env.GATEHOUSE_CONFIG ??
-    (isInFolder(configName) ? configName : bundledConfig(configName))
-  )
+  const given = config ?? process.env.GATEHOUSE_CONFIG
+  if (given) return given
+  return isInFolder(configName) ? configName : bundledConfig(configName)
 }
 
 /** Even a dangling link counts: another file must not take its place. */

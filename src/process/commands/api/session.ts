@@ -108,7 +108,7 @@ async function configuredUrl(input: Input): Promise<string | null> {
   const { loadConfig } = await import('../../../config/load/load.ts')
   const loaded = loadConfig(path)
   if (!('mistakes' in loaded)) return urlOf(loaded.config.admin)
-  const isNamed = input.config !== undefined || process.env.GATEHOUSE_CONFIG !== undefined
+  const isNamed = input.config !== undefined || Boolean(process.env.GATEHOUSE_CONFIG)
   return isNamed && !isUsable(path, loaded) ? null : defaultUrl
 }
 

@@ -47,7 +47,11 @@ const misuses: readonly [args: string[], env: NodeJS.ProcessEnv, sentence: RegEx
     /cannot be combined with other settings/,
   ],
   [['update', id, '--file', '/nowhere\u001b[2J'], env, /--file \/nowhere\\u\{1b\}\[2J cannot be read/],
-  [['create', '--name', '-x'], env, /argument is ambiguous; usage: gatehouse client create/],
+  [
+    ['create', '--name', '-x'],
+    env,
+    /^gatehouse: --name needs a value: .* --name=VALUE; usage: gatehouse client create/,
+  ],
   [['st\u001b[2Jeal'], env, /unknown command 'client st\\u\{1b\}\[2Jeal'/],
   [['delete', id], env, /deleting a client revokes all of its grants; say --yes/],
   [['publish', id], env, /publishing a client is irreversible; say --yes/],
