@@ -34,5 +34,6 @@ const oldGzip = /(?<![^, \t])x-gzip(?![^,; \t])/g
 
 const token = "[\\w!#$%&'*+.^`|~-]+"
 const weight = '(?:[ \\t]*;[ \\t]*[qQ]=(?:0(?:\\.\\d{0,3})?|1(?:\\.0{0,3})?))?'
-const element = `[ \\t]*(?:${token}${weight})?[ \\t]*`
+/** Blanks without a coding have one place in it: with two, each element would double the ways to match. */
+const element = `[ \\t]*(?:${token}${weight}[ \\t]*)?`
 const wellFormed = new RegExp(`^${element}(?:,${element})*$`)

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { acceptedCoding } from '../../../src/edge/encoding/accept-encoding.ts'
@@ -51,6 +51,15 @@ test('a line that is not well-formed asks for nothing', () => {
     `gzip${', a'.repeat(2000)}`,
   ])
     equal(choose(line), null, line.slice(0, 40))
+})
+
+test('blanks between commas take no longer than others to refuse', () => {
+  for (const count of [24, 2_000]) {
+    const { user } = process.threadCpuUsage()
+    equal(choose(`${' ,'.repeat(count)}"`), null)
+    const spent = (process.threadCpuUsage().user - user) / 1_000
+    ok(spent < 100, `${spent} ms for ${count}`)
+  }
 })
 
 test('only what is listed is chosen, in its order', () => {
