@@ -162,10 +162,14 @@ test('the build context has the files of the product, and nothing else from the 
     assert.ok(!isSeen(path), path)
 })
 
-test('the image is built from the release of Node that is tested', () => {
+test('the image is built from the release of Node that is tested, which both pages for readers name', () => {
   const [, release] = /^ARG NODE=([\d.]+)-slim$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))!
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  assert.deepEqual(new Set(Object.values(optionalDependencies)), new Set([release]))
+  for (const processor of ['x64', 'arm64'])
+    assert.equal(optionalDependencies[`node-linux-${processor}`], release)
+  const [major, minor] = release!.split('.')
+  for (const page of ['README.md', 'build/README.md'])
+    assert.ok(readFileSync(join(root, page), 'utf8').includes(`(${major}.${minor} on Linux)`), page)
   const bases = stages.map(([from]) => from!.text.split(' ')[0])
   assert.deepEqual(bases, Array(3).fill(`node:\${NODE}`))
 })
