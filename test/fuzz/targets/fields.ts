@@ -1,6 +1,13 @@
 // Values of fields that have a grammar of their own.
 
 import assert from 'node:assert/strict'
+import { parseIfMatch } from '../../../src/admin/http/precondition.ts'
+import { boundaryOf } from '../../../src/ai/parsing/multipart.ts'
+import { contentCodings } from '../../../src/config/model/compression-config.ts'
+import { acceptedCoding } from '../../../src/edge/encoding/accept-encoding.ts'
+import { mediaTypeMatcher } from '../../../src/edge/encoding/media-types.ts'
+import { negotiate, negotiateForPrograms } from '../../../src/errors/audience/negotiate.ts'
+import { hasConnectionScheme } from '../../../src/http1/fields/connection-authentication.ts'
 import { connectionOptions } from '../../../src/http1/fields/connection-options.ts'
 import { parseForwarded } from '../../../src/http1/fields/forwarded.ts'
 import { hostName } from '../../../src/http1/fields/host.ts'
@@ -10,7 +17,14 @@ import {
   parseTraceState,
   traceParentText,
 } from '../../../src/http1/fields/trace-context.ts'
+import { freshnessOf } from '../../../src/oauth/documents/freshness.ts'
+import { bearerOf } from '../../../src/tokens/bearer.ts'
+import { hasMisplacedToken } from '../../../src/tokens/misplaced-tokens.ts'
+import { redacted } from '../../../src/tokens/redaction.ts'
 import type { Target } from '../target.ts'
+
+const codingOf = acceptedCoding(contentCodings)
+const isText = mediaTypeMatcher(['text/*', 'application/*+json'])
 
 function attempt(input: Buffer): void {
   const value = input.toString('latin1')
@@ -27,6 +41,23 @@ function attempt(input: Buffer): void {
   if (parent !== null) assert.deepEqual(parseTraceParent(traceParentText(parent)), parent)
   const state = parseTraceState(value)
   if (state !== null) assert.equal(parseTraceState(state), state)
+  readMore(value)
+}
+
+/** None of these throws, or takes long. */
+function readMore(value: string): void {
+  codingOf(value)
+  isText(value)
+  boundaryOf(value)
+  negotiate(value)
+  negotiateForPrograms(value)
+  parseIfMatch(value)
+  hasConnectionScheme(value)
+  hasMisplacedToken(value)
+  const token = bearerOf(value)
+  if (token !== null) assert.equal(bearerOf(`Bearer ${token}`), token)
+  redacted(value)
+  assert.ok(freshnessOf({ 'cache-control': value, age: value, expires: value }, 0) >= 0)
 }
 
 export const target: Target = {
@@ -40,6 +71,13 @@ export const target: Target = {
     'Fri, 31 Dec 1999 23:59:59 GMT',
     'Sun Nov  6 08:49:37 1994',
     '1.5',
+    'gzip;q=0.5, br;q=0, *',
+    `${' ,'.repeat(24)}"`,
+    'text/html;level=1;q=0.9, application/json, */*;q=0.1',
+    'multipart/form-data; boundary="a"',
+    'W/"a", "b"',
+    'max-age=60, no-cache',
+    `Bearer svct_${'a'.repeat(43)}`,
   ],
   tokens: [
     'for=',
@@ -70,8 +108,26 @@ export const target: Target = {
     'Fri, ',
     ' 1999 ',
     '23:59:59',
+    ' ,',
+    'gzip',
+    ';q=0.5',
+    '*/*',
+    'text/',
+    '+json',
+    'W/"a"',
+    'max-age=',
+    'Basic ',
+    'Bearer svct_',
+    '%2573',
   ],
   maxLength: 512,
-  covers: ['src/http1/fields/', 'src/net/address/address.ts'],
+  covers: [
+    'src/http1/fields/',
+    'src/net/address/address.ts',
+    'src/edge/encoding/accept-encoding.ts',
+    'src/errors/audience/negotiate.ts',
+    'src/oauth/documents/freshness.ts',
+    'src/tokens/',
+  ],
   attempt,
 }
