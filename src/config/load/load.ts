@@ -23,7 +23,7 @@ export function loadConfig(
   env: Surroundings['env'] = process.env,
   { given = {}, faults = new Map() }: Circumstances = {},
 ): Loaded {
-  const file = resolve(path)
+  const file = absolute(path)
   const files = new Set([file])
   const readFile = (reference: string): string => {
     const referred = resolve(dirname(file), reference)
@@ -42,6 +42,15 @@ export function loadConfig(
   }
   const writtenAt = (reference: string): number => statSync(resolve(dirname(file), reference)).mtimeMs
   return { ...readAndParse(file, { env, readFile, findFile, writtenAt }, given), files: [...files] }
+}
+
+/** Leaves a relative path as it is where the working folder was removed: nothing can be read there. */
+function absolute(path: string): string {
+  try {
+    return resolve(path)
+  } catch {
+    return path
+  }
 }
 
 function readAndParse(file: string, surroundings: Surroundings, given: GivenAddresses): Parsed {

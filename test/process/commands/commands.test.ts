@@ -114,6 +114,13 @@ test('what the user may not look at is not called missing', { skip: process.plat
     2,
     'gatehouse.yaml:1:1 the file cannot be read (EACCES)\n',
   ])
+  const removed = spawnSync(
+    'sh',
+    ['-c', 'rmdir "$PWD" && exec "$@"', 'sh', process.execPath, main, 'check', '--config', 'my.yaml'],
+    { cwd: folder, encoding: 'utf8' },
+  )
+  mkdirSync(folder)
+  assert.deepEqual([removed.status, removed.stderr], [2, 'my.yaml:1:1 the file cannot be read (ENOENT)\n'])
   const stored = join(folder, 'data/gatehouse.db')
   assert.deepEqual(run(['token', 'list', '--config', file], { GATEHOUSE_DATA: join(folder, 'data') }), [
     1,
