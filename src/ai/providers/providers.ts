@@ -358,8 +358,8 @@ export function lackOf({ name }: Pick<Provider, 'name'>, api: Endpoint): string 
   return name in providerRows ? lack : `${lack}: if it has one, list it in ai.providers.${name}.apis`
 }
 
-const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*$/
-const versionTwice = /^(\/v\d+(?:alpha|beta)?\d*)(?:\1)+(?=\/)/
+const versionAtEnd = /\/v\d+(?:(?:alpha|beta)\d*)?$/
+const versionTwice = /^(\/v\d+(?:(?:alpha|beta)\d*)?)(?:\1)+(?=\/)/
 
 /** Removes a version that the base already has, or that a caller's base URL and its SDK both write. */
 function withVersionOnce(path: string, version: string): string {

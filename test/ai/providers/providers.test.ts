@@ -102,6 +102,14 @@ describe('a native call', () => {
     })
   }
 
+  test('with a version of many digits takes no long time', () => {
+    const path = `/v${'1'.repeat(16_000)}/x`
+    const { user } = process.threadCpuUsage()
+    equal(reached(providers, 'openai', path), `https://api.openai.com/v1${path}`)
+    const spent = (process.threadCpuUsage().user - user) / 1_000
+    ok(spent < 100, `${spent} ms`)
+  })
+
   test('goes to the URL of the configuration instead of the default, path included', () => {
     const url = 'http://127.0.0.1:9000/base'
     const moved = new Providers({
