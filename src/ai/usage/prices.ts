@@ -144,7 +144,7 @@ const custom = 'custom-'
 /** Such as -2024-08-06, @20250929, -001 or -latest. */
 const version = /(?:[-@]\d{3,8}(?:-\d\d){0,2}|-latest)$/
 /** The first part has a price: ft:gpt-4o-2024-08-06:org::id. */
-const fineTuned = /(\/ft:[^:]+):.*$/
+const fineTuned = /(\/ft:[^:]+):.*$/s
 
 const usualTiers: ReadonlySet<string | null> = new Set([null, 'default', 'standard', 'auto', 'on_demand'])
 

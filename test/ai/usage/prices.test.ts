@@ -107,6 +107,13 @@ describe('the cost of a call', () => {
     })
   }
 
+  test('is found at once for a long name that repeats what marks a fine-tuned model', () => {
+    const { user } = process.threadCpuUsage()
+    equal(table.costOf('openai', `${'/ft:x:'.repeat(16_000)}\n`, tokens(1, 1)), null)
+    const spent = (process.threadCpuUsage().user - user) / 1_000
+    ok(spent < 100, `${spent} ms`)
+  })
+
   test('is that of its provider, after a call to a model of the same name at another one', () => {
     const table = new PriceTable([price('custom-a/m', 1), price('custom-b/m', 2)])
     const costs = ['custom-a', 'custom-b', 'custom-c', 'custom-a'].map(provider =>
