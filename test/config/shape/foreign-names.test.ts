@@ -22,6 +22,13 @@ test('a setting is found wherever it may be', () => {
   assert.deepEqual(placesOf('nothing', schema.form()), [])
 })
 
+test('settings are found at once for a file with many mistakes', () => {
+  const { user } = process.threadCpuUsage()
+  for (let i = 0; i < 1_000; i++) placesOf('hs', schema.form())
+  const spent = (process.threadCpuUsage().user - user) / 1_000
+  assert.ok(spent < 200, `${spent} ms`)
+})
+
 test('variables are recognized as other tools write them, and no key is', () => {
   for (const text of ['$KEY', 'os.environ/KEY', '{env.KEY}', 'env:KEY', '$(KEY)', '%KEY%', '{$KEY}'])
     assert.equal(refersOtherwise(text), true, text)
