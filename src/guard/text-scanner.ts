@@ -5,6 +5,8 @@ import type { Match, PatternSet } from './scan.ts'
 
 /** Characters before a match that decide whether it is one. */
 const contextLength = 2
+/** UTF-16 units that may wait for what follows: each piece reads them again, so more is decided as it is. */
+const maxPending = 64 * 1024
 
 export class TextScanner {
   /** No match begins before, but for those that were reported; in UTF-16 units of all of the text. */
@@ -20,7 +22,9 @@ export class TextScanner {
   /** Returns the matches that are certain now. */
   push(piece: string): readonly Match[] {
     this.#pending += piece
-    const { matches, end, context } = this.#find(false)
+    const open = this.#find(false)
+    const isTooLong = this.#pending.length - open.end > maxPending
+    const { matches, end, context } = isTooLong ? this.#find(true) : open
     this.#pending = this.#pending.slice(end)
     this.#context = context
     this.settled += end

@@ -182,6 +182,26 @@ describe('a text in pieces', () => {
   })
 })
 
+test('what stays undecided in a stream does not grow, whatever follows', () => {
+  const key = `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(40)}`
+  for (const [first, unit, count] of [
+    [key, ' ', 1],
+    [key, '\\', 1],
+    [key, '\u200b', 1],
+    ['sk-', '\u200b', 0],
+    ['x', '\\', 0],
+  ] as const) {
+    const scanner = new TextScanner(all)
+    const matches = [...scanner.push(first)]
+    for (let length = first.length + 1000; length < 300_000; length += 1000) {
+      matches.push(...scanner.push(unit.repeat(1000)))
+      assert.ok(length - scanner.settled <= 64 * 1024, JSON.stringify(unit))
+    }
+    assert.equal(matches.length, count, JSON.stringify(first + unit))
+    assert.equal(scanner.push(` ${secrets.aws_key![0]} `).length, 1)
+  }
+})
+
 test('the time for hostile texts grows with their length', () => {
   const length = thorough(2 ** 20, 2 ** 18)
   for (const unit of [
