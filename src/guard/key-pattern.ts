@@ -1,6 +1,6 @@
 // Keys that begin with a certain text, and go on with so many characters of some set.
 
-import { behindNoWord, isBoundary, isWord, noMatch, type Pattern, undecided } from './pattern.ts'
+import { behindNoWord, isBoundary, isWord, noMatch, type Pattern, type Runs, undecided } from './pattern.ts'
 
 type Characters = 'word' | 'letters' | 'alphanumeric' | 'upper' | 'hex' | 'token' | 'dotted' | 'base64'
 
@@ -18,30 +18,31 @@ export function keyPattern(name: string, title: string, forms: readonly KeyForm[
   const prefixes = [...new Set(forms.map(({ prefix }) => prefix))]
   const beginning = prefixes.map(prefix => behindNoWord(prefix.replaceAll('.', '\\.'))).join('|')
   const first = [...new Set(prefixes.map(prefix => prefix[0]!))].join('')
-  return { name, title, beginning, first, endOf: (text, at, isFinal) => endOfKey(forms, text, at, isFinal) }
+  return { name, title, beginning, first, endOf: (...place) => endOfKey(forms, ...place) }
 }
 
 /** The longest of those that match. */
-function endOfKey(forms: readonly KeyForm[], text: string, at: number, isFinal: boolean): number {
+function endOfKey(forms: readonly KeyForm[], text: string, at: number, isFinal: boolean, runs: Runs): number {
   if (!isBoundary(text, at)) return noMatch
   let longest = noMatch
   for (const form of forms) {
-    const end = endOfForm(form, text, at, isFinal)
+    const end = endOfForm(form, text, at, isFinal, runs)
     if (end === undecided) return undecided
     longest = Math.max(longest, end)
   }
   return longest
 }
 
-function endOfForm(form: KeyForm, text: string, at: number, isFinal: boolean): number {
+function endOfForm(form: KeyForm, text: string, at: number, isFinal: boolean, runs: Runs): number {
   const { prefix, characters, min, max, isExample } = form
   if (!text.startsWith(prefix, at)) return !isFinal && isPieceOf(prefix, text, at) ? undecided : noMatch
   const start = at + prefix.length
   const table = tables[characters]
   // Whatever the length of a run, it is read up to here only.
   const last = Math.min(text.length, start + max + 1)
-  let end = start
+  let end = Math.min(last, Math.max(start, runs.get(form) ?? 0))
   while (end < last && table[text.charCodeAt(end)] === 1) end++
+  runs.set(form, end)
   const length = end - start
   if (length > max) return noMatch
   if (end === text.length && !isFinal) return undecided

@@ -5,6 +5,12 @@ export const undecided = -1
 /** Nothing that follows makes it a match. */
 export const noMatch = 0
 
+/**
+ * Where runs of characters end that were read in a text, by what they are of: one in which matches can begin
+ * thousands of times is read once.
+ */
+export type Runs = Map<object, number>
+
 export interface Pattern {
   readonly name: string
   /** What it finds, for people. */
@@ -15,9 +21,9 @@ export interface Pattern {
   readonly first: string
   /**
    * Returns the end of the match that begins at `at`, `noMatch`, or, unless `isFinal`, `undecided`. What is
-   * decided stays so, whatever text follows.
+   * decided stays so, whatever text follows. With the same `runs`, `at` must not become less.
    */
-  endOf(text: string, at: number, isFinal: boolean): number
+  endOf(text: string, at: number, isFinal: boolean, runs: Runs): number
 }
 
 export const maxBeginning = 16

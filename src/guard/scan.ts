@@ -1,6 +1,6 @@
 // Finds what patterns match in a text, whole or in pieces: what it finds does not depend on the pieces.
 
-import { behindEscapes, maxBeginning, noMatch, type Pattern, undecided } from './pattern.ts'
+import { behindEscapes, maxBeginning, noMatch, type Pattern, type Runs, undecided } from './pattern.ts'
 
 export interface Match {
   readonly name: string
@@ -42,23 +42,24 @@ export class PatternSet {
   /** Finds the matches that begin at `from` or later in a folded text, which may go on unless `isFinal`. */
   scan(text: string, from: number, isFinal: boolean): Scan {
     const matches: Match[] = []
+    const runs: Runs = new Map()
     let at = from
     while (at < text.length) {
       this.#beginnings.lastIndex = at
       const start = this.#beginnings.exec(text)?.index ?? text.length
       if (start === text.length) break
-      const match = this.#matchAt(text, start, isFinal)
+      const match = this.#matchAt(text, start, isFinal, runs)
       if (match === 'undecided') return { matches, settled: start }
       if (match !== null) matches.push(match)
       at = match === null ? start + 1 : match.end
     }
-    return { matches, settled: isFinal ? text.length : this.#openAt(text, at) }
+    return { matches, settled: isFinal ? text.length : this.#openAt(text, at, runs) }
   }
 
-  #matchAt(text: string, start: number, isFinal: boolean): Match | 'undecided' | null {
+  #matchAt(text: string, start: number, isFinal: boolean, runs: Runs): Match | 'undecided' | null {
     let longest: Match | null = null
     for (const { name, endOf } of this.#byFirst[text.charCodeAt(start)] ?? none) {
-      const end = endOf(text, start, isFinal)
+      const end = endOf(text, start, isFinal, runs)
       if (end === undecided) return 'undecided'
       if (end !== noMatch && (longest === null || end > longest.end)) longest = { name, start, end }
     }
@@ -66,10 +67,10 @@ export class PatternSet {
   }
 
   /** Where a match may begin of which the end of the text has only a piece. */
-  #openAt(text: string, from: number): number {
+  #openAt(text: string, from: number, runs: Runs): number {
     for (let at = Math.max(from, text.length - maxBeginning); at < text.length; at++) {
       const patterns = this.#byFirst[text.charCodeAt(at)] ?? none
-      for (const { endOf } of patterns) if (endOf(text, at, false) === undecided) return at
+      for (const { endOf } of patterns) if (endOf(text, at, false, runs) === undecided) return at
     }
     return text.length
   }

@@ -202,6 +202,14 @@ test('what stays undecided in a stream does not grow, whatever follows', () => {
   }
 })
 
+test('a run in which many keys could begin is read once', () => {
+  const length = 2 ** 18
+  for (const unit of ['ya29.', '.ya29.aaa']) {
+    const took = cpuTime(() => void new TextScanner(all).end(unit.repeat(length / unit.length)))
+    assert.ok(took < length / 5_000, `${unit}: ${took} ms`)
+  }
+})
+
 test('the time for hostile texts grows with their length', () => {
   const length = thorough(2 ** 20, 2 ** 18)
   for (const unit of [
