@@ -90,7 +90,7 @@ export function planCall(
   const form = isRun ? formOf(callRequest, model) : { callRequest, api: target.operation }
   if ('error' in form) return form
   const mayAsk =
-    wishes.streamUsage && model.provider.streamsUsage && !wishes.refusals.has(model.provider.name, model.name)
+    wishes.streamUsage && model.provider.streamsUsage && !wishes.refusals.has(model.provider, model.name)
   const { isRouted } = wishes
   const query = isRouted ? '' : queryFor(target, model)
   const call = callOf(form.callRequest, form.api, model, { query, wraps: isRun, mayAsk, isRouted })

@@ -373,7 +373,7 @@ describe('the usage of a stream', () => {
       equal(optionsOf(callFor('mistral/m', {})), undefined)
       equal(optionsOf(callFor('openai/m', { streamUsage: false })), undefined)
       const refusals = new UsageRefusals()
-      refusals.add('openai', 'm')
+      refusals.add(providers.model('openai/m')!.provider, 'm')
       equal(optionsOf(callFor('openai/m', { refusals })), undefined)
       deepEqual(optionsOf(callFor('openai/other', { refusals })), { include_usage: true })
       const off = new Providers({ providers: [{ ...configuredOpenai, streamUsage: false }] })

@@ -33,7 +33,10 @@ export function retryWithoutUsage(ai: AiExchange): void {
  */
 export function noteUsageRefusal(x: Exchange, ai: AiExchange, { status }: ResponseHead): void {
   if (!ai.isRetriedWithoutUsage || status > 299) return
-  const facts = { provider: ai.provider!.name, model: ai.model! }
-  if (x.snapshot.ai!.usageRefusals.add(facts.provider, facts.model))
-    x.plane.log.info(facts, 'provider refuses stream_options, usage of streams not requested')
+  const { provider, model } = ai
+  if (x.snapshot.ai!.usageRefusals.add(provider!, model!))
+    x.plane.log.info(
+      { provider: provider!.name, model },
+      'provider refuses stream_options, usage of streams not requested',
+    )
 }
