@@ -96,8 +96,8 @@ export class ApiClient {
     for (let tries = 1; ; tries++) {
       const reply = await this.#send(attempts, isRepeatable)
       const isRetried = reply.status === 503 && request.once === true && tries < maxTries
-      if (!isRetried) return this.#read(reply)
-      attempts.mayBeDone = true
+      if (!isRetried) return this.#read(reply, attempts)
+      attempts.mayBeDone ||= !saysUnchanged(reply)
       await sleep(1000 * Math.min(Number(reply.headers['retry-after']) || 1, 10))
     }
   }
@@ -126,14 +126,18 @@ export class ApiClient {
     }
   }
 
-  #read<Result>({ status, headers, text }: Reply): ApiAnswer<Result> {
+  #read<Result>(reply: Reply, { message, mayBeDone }: Attempts): ApiAnswer<Result> {
+    const { status, headers, text } = reply
+    // A refusal speaks of the last attempt alone; one that the store did not confirm has the doubt itself.
+    const isCertain = status !== 503 || saysUnchanged(reply)
+    const doubt = mayBeDone && isCertain && message.method !== 'GET' ? unknownOutcome : ''
     const envelope = envelopeIn(text)
     if (!envelope)
       throw new ApiUnreachable(
-        `${this.#access.url} responds with ${status}, but not as the management API; is it the address of the admin listener?`,
+        `${this.#access.url} responds with ${status}, but not as the management API; is it the address of the admin listener?${doubt}`,
       )
     const { success, errors, result, result_info } = envelope
-    if (!success) throw new ApiRefusal(status, mistakesIn(errors, status))
+    if (!success) throw new ApiRefusal(status, mistakesIn(errors, status, doubt))
     const { cursor } = (result_info ?? {}) as { readonly cursor?: unknown }
     const { etag = null } = headers
     return { result: result as Result, cursor: typeof cursor === 'string' ? cursor : null, etag }
@@ -150,6 +154,11 @@ interface Attempts {
 }
 
 const unknownOutcome = '; the change may or may not have been made'
+
+/** A busy store has changed nothing; the code is that of other reasons, too. */
+function saysUnchanged({ text }: Reply): boolean {
+  return text.includes(apiFaults.store_busy.sentence)
+}
 
 /** Redirects are not followed: the token is sent only to the given address. */
 function messageOf(method: string, token: string, { body, ifMatch, once }: ApiRequest): Message {
@@ -203,17 +212,25 @@ function envelopeIn(text: string): Envelope | null {
   }
 }
 
-function mistakesIn(errors: unknown, status: number): readonly ApiMistake[] {
+function mistakesIn(errors: unknown, status: number, doubt: string): readonly ApiMistake[] {
   const list = (Array.isArray(errors) ? errors : []) as readonly (RawMistake | null)[]
-  if (list.length === 0) return [{ code: status, message: 'no reason given', pointer: null }]
+  if (list.length === 0) return [{ code: status, message: `no reason given${doubt}`, pointer: null }]
   return list.map(error => {
     const pointer = error?.source?.pointer
     return {
       code: Number(error?.code),
-      message: String(error?.message),
+      message: doubtful(String(error?.message), doubt),
       pointer: typeof pointer === 'string' ? pointer : null,
     }
   })
+}
+
+/** Makes `nothing was changed` of a busy store a statement about its own attempt. */
+function doubtful(message: string, doubt: string): string {
+  const { sentence } = apiFaults.store_busy
+  return doubt !== '' && message === sentence
+    ? `The store is busy: retry later${doubt}`
+    : `${message}${doubt}`
 }
 
 interface RawMistake {

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { apiFaults } from '../../../../src/errors/catalogue/api-faults.ts'
 import { ApiUnreachable, ApiClient, ApiRefusal } from '../../../../src/process/commands/api/api-client.ts'
 import { Authority } from '../../../help/certificates.ts'
 import { freePort } from '../../../help/free-port.ts'
@@ -53,6 +54,11 @@ const storeUnreachable = (response: ServerResponse) =>
   response
     .writeHead(503, { 'retry-after': '0.01' })
     .end(JSON.stringify({ success: false, errors: [{ code: 10503, message: 'away' }], result: null }))
+
+const refused = (response: ServerResponse) =>
+  response
+    .writeHead(403)
+    .end(JSON.stringify({ success: false, errors: [{ code: 9109, message: 'no' }], result: null }))
 
 const breaks = (response: ServerResponse) => response.socket!.destroy()
 
@@ -141,6 +147,51 @@ for (const [name, first] of [
     )
     assert.equal(seen.length, 1)
   })
+
+const storeBusy = (response: ServerResponse) =>
+  response.writeHead(503, { 'retry-after': '0.01' }).end(
+    JSON.stringify({
+      success: false,
+      errors: [{ code: 10503, message: apiFaults.store_busy.sentence }],
+      result: null,
+    }),
+  )
+
+const mistakeOf = async (asked: Promise<unknown>) =>
+  ((await failureOf(asked)) as ApiRefusal).mistakes[0]!.message
+
+test('a store that is busy in the end does not take the doubt about an earlier attempt away', async t => {
+  for (const first of [breaks, storeUnreachable]) {
+    const { api } = await start(t, (response, nth) => (nth === 1 ? first(response) : storeBusy(response)))
+    assert.equal(
+      await mistakeOf(api.ask('POST', '/things', { once: true })),
+      'The store is busy: retry later; the change may or may not have been made',
+    )
+  }
+})
+
+test('any refusal behind an attempt in doubt keeps the doubt', async t => {
+  const { api } = await start(t, (response, nth) => (nth === 1 ? breaks(response) : refused(response)))
+  assert.equal(
+    await mistakeOf(api.ask('POST', '/things', { once: true })),
+    'no; the change may or may not have been made',
+  )
+})
+
+test('a refusal that has the doubt itself does not state it twice', async t => {
+  const { api } = await start(t, storeUnreachable)
+  assert.equal(await mistakeOf(api.ask('POST', '/things', { once: true })), 'away')
+})
+
+test('a store that was only ever busy has changed nothing, and refusals of reads have no doubt', async t => {
+  const busy = await start(t, storeBusy)
+  assert.equal(
+    await mistakeOf(busy.api.ask('POST', '/things', { once: true })),
+    apiFaults.store_busy.sentence,
+  )
+  const { api } = await start(t, (response, nth) => (nth === 1 ? breaks(response) : refused(response)))
+  assert.equal(await mistakeOf(api.ask('GET', '/things')), 'no')
+})
 
 test('a change without an Idempotency-Key is sent once; a read is retried', async t => {
   const { api, seen } = await start(t, breaks)
