@@ -8,7 +8,7 @@ import { described } from '../admin/openapi/openapi-document.ts'
 import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import { auditQuery } from '../store/contract-specimens.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
-import { type Api, ask } from './openapi-asks.ts'
+import { type Api, ask, send } from './openapi-asks.ts'
 import { good } from './openapi-good-requests.ts'
 
 /** Starts the API with another account, and makes a token that may do everything there. */
@@ -69,6 +69,49 @@ test('whatever is asked of an account with a token of another is refused, and no
   assert.ok(refused > 60, `${refused}`)
   assert.deepEqual(api.bugs, [])
 })
+
+test('the id of what another account has is refused in the same words as one that nobody has', async t => {
+  const { api, other, stranger } = await startTwo(t)
+  let compared = 0
+  for (const { id, path, body, hasToken } of described) {
+    const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!)
+    if (!hasToken || everybodys.has(id) || names.every(name => name === 'account_id')) continue
+    const { params = {}, ...request } = await good[id]!(api)
+    const theirs = { ...(names.includes('zone') && { zone: 'main' }), ...params }
+    const nobodys = Object.fromEntries(Object.entries(theirs).map(([name, value]) => [name, unlike(value)]))
+    const given = body && { body: JSON.parse(JSON.stringify(body.examples[0]).replaceAll(account, other)) }
+    const refusalOf = async (ids: Record<string, string>, owner: string, headers: Record<string, string>) => {
+      const params = { ...ids, account_id: owner }
+      const response = await send(api, id, { ...request, ...given, headers, token: stranger, params })
+      const fields = [...response.headers].filter(([name]) => !passing.has(name))
+      const text = Object.entries(ids).reduce(
+        (text, [name, id]) => text.replaceAll(id, name),
+        await response.text(),
+      )
+      return { status: response.status, text, fields }
+    }
+    for (const headers of [{}, { 'if-match': '*' }] as Record<string, string>[]) {
+      const refusal = await refusalOf(theirs, other, headers)
+      assert.ok(refusal.status >= 400, id)
+      assert.deepEqual(await refusalOf(nobodys, other, headers), refusal, `${id} ${Object.keys(headers)}`)
+      compared++
+    }
+    assert.deepEqual(await refusalOf(nobodys, unlike(account), {}), await refusalOf(theirs, account, {}), id)
+  }
+  assert.ok(compared > 120, `${compared}`)
+})
+
+/** Returns another id of the same form. */
+function unlike(id: string): string {
+  return id.replace(/[0-9a-e]/g, digit => (digit === '9' ? '2' : digit === 'e' ? 'b' : next(digit)))
+}
+
+function next(character: string): string {
+  return String.fromCharCode(character.charCodeAt(0) + 1)
+}
+
+/** Fields that differ from response to response. */
+const passing = new Set(['date', 'svc-ray', 'ratelimit', 'ratelimit-policy'])
 
 test('lists of an account have nothing of another, and neither does what is of no account', async t => {
   const { api, other, stranger } = await startTwo(t)
