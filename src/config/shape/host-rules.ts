@@ -225,7 +225,7 @@ const name = new RegExp(`^(?=.{1,253}$)(?:${label}\\.)*${label}$`)
 /** Reads a host name or an IP address; brackets around IPv6 are removed. */
 function readHost(text: string): string | undefined {
   if (text.includes('%')) return undefined
-  const [, v6] = /^\[(.*:.*)\]$/.exec(text) ?? []
+  const [, v6] = /^\[([^:]*:.*)\]$/.exec(text) ?? []
   return canonicalAddress(v6 ?? text) ?? readName(text)
 }
 
