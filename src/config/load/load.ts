@@ -48,7 +48,8 @@ export function loadConfig(
 function absolute(path: string): string {
   try {
     return resolve(path)
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return path
   }
 }
