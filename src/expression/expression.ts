@@ -6,7 +6,7 @@ import { type Facts, type RequestFacts, Variables } from './facts.ts'
 import { type McpFacts, McpVariables } from './mcp-facts.ts'
 import { type Language, parseFor, type Scope } from './language.ts'
 import { Memo } from './memo.ts'
-import { failure, spend, useWork } from './meter.ts'
+import { failure, useWork } from './meter.ts'
 import { beginning, survey } from './work.ts'
 import { maxWork, Work } from './work-budget.ts'
 
@@ -163,12 +163,12 @@ class Compiled<T extends boolean | string, F> implements Expression<T, F> {
   }
 
   evaluate(facts: F, work = new Work(), path?: string): T | null {
+    if (!work.take(beginning)) return null
     // The stack trace of a failure is never shown, and would be most of its cost.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     try {
       useWork(work)
-      spend(beginning)
       const value = this.#run(facts, path)
       return typeof value === this.#type ? (value as T) : null
     } catch {

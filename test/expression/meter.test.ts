@@ -71,6 +71,15 @@ test('an expression fails once its request has no steps left', () => {
   equal(expression.evaluate(facts, Object.assign(new Work(), { left: steps - 1 })), null)
 })
 
+test('conditions behind the last step take none, however many there are', () => {
+  const expression = compiled('request.path.contains("A")')
+  const facts = factsOf(new Map())
+  const work = Object.assign(new Work(), { left: 1 })
+  for (let i = 0; i < 100; i++) equal(expression.evaluate(facts, work), null)
+  equal(work.left, 1)
+  ok(work.isExceeded)
+})
+
 test('a loop ends with the steps, though each of its rounds fails', () => {
   const facts = factsOf(new Map([['x', ['a,'.repeat(4_000)]]]))
   const work = new Work()
