@@ -51,7 +51,13 @@ test('docs/production.md works as written: from SQLite to Redis and a second mac
     'a backup under writes has all that was confirmed before it began, and is private',
     async () => {
       const confirmed = [...clients.tokens]
-      const { stderr } = await sh(backup!)
+      let isOver = false
+      const copying = sh(backup!).finally(() => {
+        isOver = true
+      })
+      // Without a pause, or the copy may be over before a client writes.
+      while (!isOver) await (await place.createToken(admin, token)).arrayBuffer()
+      const { stderr } = await copying
       assert.match(
         stderr,
         /^gatehouse: warning: sqlite:.* is in use \(process \d+.*\); what is written to it/,
