@@ -27,6 +27,15 @@ function replyTo([name, ...args]: Command): unknown {
 /** All within one moment. */
 const clock: Clock = { now: () => 0, monotonic: () => 0 }
 
+function writesOn(t: TestContext, connection: Partial<Connection>): DurableWrites {
+  const degradation = new Degradation()
+  const writes = new DurableWrites(connection as Connection, new Replicas(null), {
+    ...{ timeout: 1_000, clock, isCluster: false, degradation, trust: new Trust(degradation) },
+  })
+  t.after(() => writes.close())
+  return writes
+}
+
 async function start(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const looks: (readonly Command[])[] = []
@@ -46,11 +55,7 @@ async function start(t: TestContext) {
     },
     leave: () => {},
   }
-  const degradation = new Degradation()
-  const writes = new DurableWrites(connection as Connection, new Replicas(null), {
-    ...{ timeout: 1_000, clock, isCluster: false, degradation, trust: new Trust(degradation) },
-  })
-  t.after(() => writes.close())
+  const writes = writesOn(t, connection)
   await writes.settings()
   await turn()
   t.mock.timers.tick(1_000)
@@ -107,11 +112,7 @@ test('what a server said before it was replaced is no settings of the next one',
     },
     leave: () => {},
   }
-  const degradation = new Degradation()
-  const writes = new DurableWrites(connection as Connection, new Replicas(null), {
-    ...{ timeout: 1_000, clock, isCluster: false, degradation, trust: new Trust(degradation) },
-  })
-  t.after(() => writes.close())
+  const writes = writesOn(t, connection)
   await assert.rejects(writes.settings(), StoreUnreachable)
   await writes.confirm()
   assert.deepEqual(reads, [true, true, true])
